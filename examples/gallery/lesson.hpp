@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One lesson of the gallery: it runs a pipeline, shows the plan, compares the answer with a plain loop, times it, and
+// leaves a record for the page. Which of these happen, and in which order, is decided here. Gallery, no part of the
+// library.
+#pragma once
+
+#include <tally/tally.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace gallery {
+
+/// A number as the shortest text that reads back as the same number.
+std::string text_of(float value);
+std::string text_of(double value);
+
+/// Anything else as `<<` prints it; small integers as numbers, not letters.
+template <class Value>
+std::string text_of(Value const& value) {
+  std::ostringstream text;
+  if constexpr (std::integral<Value>)
+    text << +value;
+  else
+    text << value;
+  return std::move(text).str();
+}
+
+/// One pipeline as it was run: its plan in three spellings and the median time of a call.
+struct measured_run {
+  std::string plan_text, plan_json, plan_mermaid;
+  double seconds = 0;
+};
+
+/// One answer beside the one of a plain loop.
+struct checked_answer {
+  std::string what, answer, loop, agreement;
+  bool agrees = false;
+};
+
+/// A lesson from its title to its exit status. The number is the one in the name of the lesson's file.
+class lesson {
+public:
+  lesson(std::string title, std::string idea, char const* file = __builtin_FILE());
+
+  /// Prints the pipeline and its plan, runs it, times more runs of it, and gives the answer of the first.
+  template <class Pipeline, class... How>
+  auto run(Pipeline const& pipeline, How const&... how) {
+    auto const plan = tally::explain(pipeline, how...);
+    explained({plan.text(), plan.json(), plan.mermaid()});
+    auto answer = tally::run(pipeline, how...);
+    timed(median_seconds([&] { (void)tally::run(pipeline, how...); }));
+    return answer;
+  }
+
+  /// Checks that an answer equals the plain loop's, bit for bit.
+  template <class Value>
+  void same(std::string_view what, Value const& answer, std::type_identity_t<Value> const& loop) {
+    bool equal = answer == loop;
+    if constexpr (std::is_arithmetic_v<Value>) equal = std::memcmp(&answer, &loop, sizeof(Value)) == 0;
+    checked({std::string{what}, text_of(answer), text_of(loop), "equal bits", equal});
+  }
+
+  /// Checks that an answer differs from the plain loop's by at most `relative` of it.
+  void near(std::string_view what, double answer, double loop, double relative);
+
+  /// A remark under the answers.
+  void say(std::string remark);
+
+  /// Prints the time, writes `build/gallery/<number>.json` and gives the exit status: 0 when every check agreed.
+  int close();
+
+private:
+  template <class Call>
+  static double median_seconds(Call call) {
+    using clock = std::chrono::steady_clock;
+    std::vector<double> seconds;
+    auto const start = clock::now();
+    while (seconds.size() < 5 || (seconds.size() < 501 && clock::now() - start < std::chrono::milliseconds{300})) {
+      auto const before = clock::now();
+      call();
+      seconds.push_back(std::chrono::duration<double>(clock::now() - before).count());
+    }
+    return median_of(std::move(seconds));
+  }
+
+  static double median_of(std::vector<double> seconds);
+  void explained(measured_run run);
+  void timed(double seconds);
+  void checked(checked_answer answer);
+
+  std::string title_, idea_, file_, number_;
+  std::vector<measured_run> runs_;
+  std::vector<checked_answer> answers_;
+  std::vector<std::string> remarks_;
+};
+
+} // namespace gallery
