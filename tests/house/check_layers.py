@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The arrows of docs/map.md: who may include whom.
+import re
+
+import layout
+
+# What each folder of include/tally may include besides its own files; single headers are named in full.
+MAY_INCLUDE = {
+    "base": [],
+    "element": ["base"],
+    "fold": ["element", "base"],
+    "pipeline": ["fold", "element", "base"],
+    "primitive": ["base"],
+    "plan": ["primitive", "pipeline", "fold", "element", "base"],
+    "kernel": ["plan/plan.hpp", "plan/facts.hpp", "primitive", "fold", "element", "base"],
+    "run": ["kernel", "plan", "primitive", "pipeline", "fold", "element", "base"],
+}
+TOP = [*MAY_INCLUDE]  # headers directly in tally/: they stand above all layers
+VERBS = {"map", "filter", "over", "by_segment", "by_key", "histogram", "reduce", "from"}
+
+
+def layer(header):
+    parts = header.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def allowed(header, included):
+    own = layer(header)
+    if own and layer(included) == own:
+        return True
+    rest = included.removeprefix("tally/")
+    return any(rest == name or rest.startswith(name + "/") for name in (MAY_INCLUDE.get(own, []) if own else TOP))
+
+
+class Layers(layout.Check):
+    def test_arrows_point_down(self):
+        """headers include only the layers below them"""
+        wrong = [f"{header} includes {found}" for header in layout.headers() if header != "tally/tally.hpp"
+                 for found in layout.includes(f"include/{header}")
+                 if found.startswith("tally/") and layer(header) and not allowed(header, found)]
+        self.none_of(wrong)
+
+    def test_every_folder_is_a_layer(self):
+        """every folder of include/tally is a known layer"""
+        unknown = {layer(header) for header in layout.headers()} - {*MAY_INCLUDE, ""}
+        self.none_of(sorted(unknown))
+
+    def test_no_cycle(self):
+        """no header reaches itself"""
+        wrong = []
+        for header in layout.headers():
+            direct = [name for name in layout.includes(f"include/{header}") if name.startswith("tally/")]
+            wrong += [f"{header} through {name}" for name in direct if header in layout.closure(name)]
+        self.none_of(wrong)
+
+    def test_everything_included_is_there(self):
+        """every <tally/...> that is included exists"""
+        known = set(layout.headers())
+        wrong = [f"{name} includes {found}" for folder in ("include", "dsl", "examples", "tests")
+                 for name in layout.below(folder, *layout.CODE) for found in layout.includes(name)
+                 if found.startswith("tally/") and found not in known]
+        self.none_of(wrong)
+
+    def test_the_umbrella_is_for_users(self):
+        """no header includes tally/tally.hpp"""
+        wrong = [header for header in layout.headers() if "tally/tally.hpp" in layout.includes(f"include/{header}")]
+        self.none_of(wrong)
+
+    def test_verbs_stand_alone(self):
+        """no verb of the pipeline includes another verb"""
+        wrong = [f"{header} includes {found}" for header in layout.headers()
+                 if layer(header) == "pipeline" and stem(header) in VERBS - {"from"}
+                 for found in layout.includes(f"include/{header}")
+                 if layer(found) == "pipeline" and stem(found) in VERBS - {"from"}]
+        self.none_of(wrong)
+
+    def test_headers_do_not_know_the_compiled_side(self):
+        """headers include nothing of dsl/, and no library that only dsl/ may use"""
+        foreign = re.compile(r"^(dsl|cpu|gpu|jit|ranks)/|^(fmt|nlohmann|thrust|cub|CLI)/|^cuda(_runtime)?(_api)?\.h$|^nvrtc")
+        wrong = [f"{header} includes {found}" for header in layout.headers()
+                 for found in layout.includes(f"include/{header}") if foreign.search(found)]
+        self.none_of(wrong)
+
+    def test_ranges_and_doctest_have_one_door(self):
+        """range-v3 comes in only with tally/ranges.hpp, doctest only with tally/testing.hpp"""
+        doors = {"range": "tally/ranges.hpp", "doctest": "tally/testing.hpp"}
+        wrong = [f"{header} includes {found}" for header in layout.headers()
+                 for found in layout.includes(f"include/{header}")
+                 if header != doors.get(found.split("/")[0], header)]
+        self.none_of(wrong)
+
+    def test_the_jit_sees_kernels_as_text(self):
+        """dsl/jit and dsl/gpu include no kernel"""
+        wrong = [f"{name} includes {found}" for folder in ("dsl/jit", "dsl/gpu")
+                 for name in layout.below(folder, ".hpp", ".cpp") for found in layout.includes(name)
+                 if found.startswith("tally/kernel/")]
+        self.none_of(wrong)
+
+    def test_device_code_includes_cheap_headers_only(self):
+        """what kernels include takes nothing of std and only the cheap headers of libcu++"""
+        cheap = {f"cuda/std/{name}" for name in ("concepts", "limits", "cstdint", "cstddef")} | {"cuda/ptx"}
+        starts = [header for header in layout.headers() if layer(header) in ("element", "fold", "primitive", "kernel")
+                  or header in ("tally/plan/plan.hpp", "tally/plan/facts.hpp")]
+        device = {header for start in starts for header in layout.closure(start)}
+        wrong = [f"{header} includes {found}" for header in sorted(device)
+                 for found in unconditional_includes(header)
+                 if not found.startswith("tally/") and found not in cheap]
+        self.none_of(wrong)
+
+
+def stem(header):
+    return header.rsplit("/", 1)[-1].split(".")[0]
+
+
+def unconditional_includes(header):
+    """Includes outside every #if: what NVRTC always sees. Host-only ones stand in an #if of __CUDACC_RTC__."""
+    depth, found = 0, []
+    for line in layout.text(f"include/{header}").splitlines():
+        if re.match(r"\s*#\s*if", line):
+            depth += 1
+        elif re.match(r"\s*#\s*endif", line):
+            depth -= 1
+        elif depth == 0 and (match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)', line)):
+            found.append(match.group(1))
+    return found

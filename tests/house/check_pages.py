@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Documentation that cannot rot: every verb has its test and its page, every snippet is compiled code, links lead
+# somewhere.
+import re
+
+import layout
+from check_layers import VERBS
+
+
+def verbs():
+    """The stems of the pipeline headers that are verbs."""
+    return [name.stem for name in layout.below("include/tally/pipeline", ".hpp") if name.stem in VERBS]
+
+
+def squeezed(code):
+    return " ".join(code.split())
+
+
+def snippets(page):
+    return re.findall(r"^[ \t]*```cpp\n(.*?)^[ \t]*```", layout.text(page), re.DOTALL | re.MULTILINE)
+
+
+def pages():
+    shown = [name for name in layout.files() if str(name) == "README.md"]
+    return shown + layout.below("docs/tutorial", ".md") + layout.below("docs/howto", ".md")
+
+
+class Pages(layout.Check):
+    def test_every_verb_has_its_test_and_page(self):
+        """every verb x has tests/pipeline/x.cpp and docs/reference/x.md"""
+        wanted = [path for verb in verbs() for path in (f"tests/pipeline/{verb}.cpp", f"docs/reference/{verb}.md")]
+        known = {str(name) for name in layout.files()}
+        self.assertTrue(verbs(), "include/tally/pipeline holds no verb")
+        self.none_of([path for path in wanted if path not in known])
+
+    def test_snippets_are_compiled_code(self):
+        """every ```cpp block of README, tutorial and how-to is part of an example or a test"""
+        compiled = [squeezed(layout.text(name)) for folder in ("examples", "tests")
+                    for name in layout.below(folder, *layout.CODE)]
+        wrong = [f"{page}:\n{snippet}" for page in pages() for snippet in snippets(page)
+                 if not any(squeezed(snippet) in code for code in compiled)]
+        self.none_of(wrong)
+
+    def test_links_lead_somewhere(self):
+        """every relative link in a page leads to a file"""
+        wrong = []
+        for page in [name for name in layout.files() if name.suffix == ".md"]:
+            prose = re.sub(r"```.*?```|`[^`\n]*`", "", layout.text(page), flags=re.DOTALL)
+            for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", prose):
+                if "://" not in target and not target.startswith("mailto:") \
+                        and not (layout.ROOT / page.parent / target).exists() and not target.startswith("build/"):
+                    wrong.append(f"{page}: {target}")
+        self.none_of(wrong)
+
+    def test_every_code_is_explained(self):
+        """every code [tally-X1] a user can meet is a heading of docs/errors.md"""
+        codes = {code for folder in ("include", "dsl") for name in layout.below(folder, *layout.CODE)
+                 for code in re.findall(r"\[tally-([A-Z]\d+)\]", layout.text(name))}
+        causes = re.search(r"enum class error_code[^{]*\{(.*?)\}", layout.text("include/tally/base/error.hpp"), re.DOTALL)
+        codes |= {f"E{number}" for number in re.findall(r"=\s*(\d+)", causes.group(1))}
+        self.assertTrue(codes, "no code found in include/ or dsl/")
+        page = layout.text("docs/errors.md") if (layout.ROOT / "docs/errors.md").is_file() else ""
+        explained = set(re.findall(r"^#+ +`?(?:tally-)?([A-Z]\d+)\b|<a (?:id|name)=\"([A-Z]\d+)\"", page, re.MULTILINE))
+        explained = {one or other for one, other in explained}
+        self.none_of(f"docs/errors.md lacks {code}" for code in sorted(codes - explained))

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every header that a kernel may include compiles alone under NVRTC, from the text the library carries, for every
+// chip family; and including all of them costs little. Needs NVRTC, no GPU.
+#include "jit/embedded.hpp"
+#include "jit/nvrtc.hpp"
+#include "jit/search_path.hpp"
+
+#include <tally/base/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace tally::jit;
+
+std::span<embedded_header const> all_headers() { return {embedded_headers, embedded_header_count}; }
+
+/// Whether NVRTC is there; says once why not.
+bool have_nvrtc() {
+  static bool const have = [] {
+    try {
+      return nvrtc().major > 0;
+    } catch (tally::error const& refused) {
+      std::printf("skipped: no NVRTC on this machine: %s\n", refused.what());
+      return false;
+    }
+  }();
+  return have;
+}
+
+/// What NVRTC says about a unit, empty when it compiles.
+std::string complaints(std::string const& unit, char const* architecture) {
+  std::vector<char const*> names, texts;
+  for (auto const& header : all_headers()) names.push_back(header.name), texts.push_back(header.text);
+  auto const paths = find_include_paths(nvrtc().path);
+  std::string const cccl = "-I" + paths.cccl, cuda = "-I" + paths.cuda;
+  std::vector<char const*> const options{"-std=c++20",  "--fmad=false",      architecture,
+                                         cccl.c_str(), cuda.c_str(), "-default-device"};
+  auto const& call = nvrtc().call;
+  nvrtc_program program = nullptr;
+  REQUIRE(call.create(&program, unit.c_str(), "unit.cu", int(names.size()), texts.data(), names.data()) == 0);
+  int const status = call.compile(program, int(options.size()), options.data());
+  std::string log;
+  if (status != 0) {
+    std::size_t size = 0;
+    REQUIRE(call.log_size(program, &size) == 0);
+    log.resize(size);
+    REQUIRE(call.log(program, log.data()) == 0);
+    log = std::string(call.error_string(status)) + "\n" + log.substr(0, 2000);
+  }
+  call.destroy(&program);
+  return log;
+}
+
+std::string including(std::string_view header) { return "#include <" + std::string(header) + ">\n"; }
+
+/// Host-only headers of base/ say so by including the standard library.
+bool is_host_only(embedded_header const& header) {
+  std::string_view text = header.text;
+  for (auto at = text.find("\n#include <"); at != text.npos; at = text.find("\n#include <", at + 1)) {
+    auto const name = text.substr(at + 11);
+    if (!name.starts_with("tally/") && !name.starts_with("cuda/")) return true;
+  }
+  return false;
+}
+
+/// The headers below a folder that kernels may include.
+std::vector<embedded_header> device_headers(std::string_view folder) {
+  std::vector<embedded_header> found;
+  for (auto const& header : all_headers())
+    if (std::string_view(header.name).starts_with(folder) && !(folder == "tally/base/" && is_host_only(header)))
+      found.push_back(header);
+  return found;
+}
+
+void check_alone(std::vector<embedded_header> const& headers) {
+  if (!have_nvrtc()) return;
+  REQUIRE_FALSE(headers.empty());
+  for (auto const& header : headers) {
+    CAPTURE(header.name);
+    CHECK(complaints(including(header.name), "-arch=compute_90") == "");
+  }
+}
+
+} // namespace
+
+TEST_CASE("the library carries its own headers, whole") {
+  REQUIRE(embedded_header_count > 0);
+  bool found = false;
+  for (auto const& header : all_headers()) {
+    CAPTURE(header.name);
+    std::FILE* file = std::fopen((std::string(TALLY_REPOSITORY "/include/") + header.name).c_str(), "rb");
+    REQUIRE(file != nullptr);
+    std::string text(1 << 20, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    CHECK(text == header.text);
+    found = found || std::string_view(header.name) == "tally/base/config.hpp";
+  }
+  CHECK(found);
+  CHECK(std::string_view(embedded_headers_hash).size() == 64);
+}
+
+TEST_CASE("every device header of base compiles alone under NVRTC") { check_alone(device_headers("tally/base/")); }
+TEST_CASE("every header of element compiles alone under NVRTC") { check_alone(device_headers("tally/element/")); }
+TEST_CASE("every header of fold compiles alone under NVRTC") { check_alone(device_headers("tally/fold/")); }
+TEST_CASE("every header of primitive compiles alone under NVRTC") { check_alone(device_headers("tally/primitive/")); }
+TEST_CASE("the plan and the facts compile alone under NVRTC") {
+  check_alone(device_headers("tally/plan/plan.hpp"));
+  check_alone(device_headers("tally/plan/facts.hpp"));
+}
+TEST_CASE("every kernel compiles alone under NVRTC") { check_alone(device_headers("tally/kernel/")); }
+
+TEST_CASE("the kernels compile for every chip family") {
+  if (!have_nvrtc()) return;
+  std::string unit;
+  for (auto const& header : device_headers("tally/kernel/")) unit += including(header.name);
+  for (char const* architecture : {"-arch=compute_80", "-arch=sm_90a", "-arch=sm_100a", "-arch=sm_120"}) {
+    CAPTURE(architecture);
+    CHECK(complaints(unit, architecture) == "");
+  }
+}
+
+TEST_CASE("including every kernel costs NVRTC less than a second") {
+  if (!have_nvrtc()) return;
+  std::string unit;
+  for (auto const& header : device_headers("tally/kernel/")) unit += including(header.name);
+  double best = 1e9;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto const start = std::chrono::steady_clock::now();
+    REQUIRE(complaints(unit, "-arch=sm_90a") == "");
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::printf("all kernel headers in NVRTC: %.2f s\n", best);
+  CHECK(best < 1.0);
+}
