@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
+# shellcheck shell=bash
+#
 # What tests/run and examples/run share: find or install the tools, configure and build. Sourced by bash, never run.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 cores=$(nproc 2>/dev/null || echo 2)
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; } # one line an argument
 
 # Seconds since an earlier $EPOCHREALTIME, one decimal.
 seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'; }
