@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the gallery promises the lessons: its data is what the data's README says, readers complain in one sentence, and a
+// page is drawn from whatever a record holds. Runs in the root of the repository.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <gallery/chart.hpp>
+#include <gallery/ink.hpp>
+#include <gallery/picture.hpp>
+#include <gallery/read.hpp>
+#include <string>
+
+using namespace gallery;
+
+namespace {
+template <class Call>
+std::string complaint(Call call) {
+  try {
+    call();
+  } catch (unreadable const& error) { return error.what(); }
+  return "no complaint";
+}
+bool has(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
+} // namespace
+
+TEST_CASE("the flights are four columns of one length, missing values are NaN") {
+  auto const distance = read_npy<std::int16_t>("flights_distance.npy");
+  auto const arrival = read_npy<float>("flights_arr_delay.npy");
+  CHECK(distance.size() == 336776);
+  CHECK(read_npy<float>("flights_air_time.npy").size() == distance.size());
+  CHECK(read_npy<float>("flights_dep_delay.npy").size() == distance.size());
+  CHECK(arrival.size() == distance.size());
+  CHECK(*std::min_element(distance.begin(), distance.end()) == 17);
+  CHECK(*std::max_element(distance.begin(), distance.end()) == 4983);
+  CHECK(std::count_if(arrival.begin(), arrival.end(), [](float x) { return std::isnan(x); }) == 9430);
+}
+
+TEST_CASE("the image and the tables have the rows their README names") {
+  CHECK(read_npy<std::uint8_t>("hubble_deep_field.npy").size() == 872 * 1000);
+  auto const weather = read_csv("seattle_weather.csv");
+  CHECK(weather.numbers("temp_max").size() == 1461);
+  CHECK(weather.words("date").front() == "2012/01/01");
+  auto const co2 = read_csv("mauna_loa_co2.csv").numbers("co2");
+  CHECK(co2.size() == 2284);
+  CHECK(std::count_if(co2.begin(), co2.end(), [](float x) { return std::isnan(x); }) == 59);
+}
+
+TEST_CASE("a reader names the file and what is wrong with it") {
+  CHECK(has(complaint([] { read_npy<float>("no_such.npy"); }), "no_such.npy: cannot be opened"));
+  CHECK(has(complaint([] { read_npy<float>("flights_distance.npy"); }), "holds <i2, asked for <f4"));
+  CHECK(has(complaint([] { read_npy<float>("seattle_weather.csv"); }), "is not a .npy file"));
+  CHECK(has(complaint([] { read_csv("seattle_weather.csv").numbers("snow"); }), "has no column snow"));
+  CHECK(
+      has(complaint([] { read_csv("seattle_weather.csv").numbers("weather"); }), "line 2, column weather: 'drizzle'"));
+  CHECK(has(complaint([] { table("t.csv", "a,b\n1,2\n3\n"); }), "line 3 has 1 fields, the first line has 2"));
+  CHECK(has(complaint([] { table("t.csv", ""); }), "t.csv: is empty"));
+}
+
+TEST_CASE("an empty field is NaN and spaces at the end of a line are no column") {
+  table const t{"t.csv", "a,b\r\n1,\r\n2.5,7\r\n"};
+  CHECK(t.numbers("a") == std::vector{1.0f, 2.5f});
+  CHECK(std::isnan(t.numbers("b")[0]));
+  CHECK(t.numbers("b")[1] == 7.0f);
+}
+
+TEST_CASE("text of a record cannot become markup") {
+  CHECK(escaped("a < b & \"c\"") == "a &lt; b &amp; &quot;c&quot;");
+  CHECK(!has(coloured("x < 1 // <script>"), "<script>"));
+  auto const plan = json{{"sources", {{{"name", "<script>"}}}}, {"folds", {{{"name", "</svg>"}}}}};
+  auto const picture = picture_of(plan);
+  CHECK(!has(picture, "<script>"));
+  CHECK(picture.find("</svg>") == picture.rfind("</svg>"));
+}
+
+TEST_CASE("long words and long lines are broken to the width") {
+  CHECK(wrapped("aa bb cc", 5) == std::vector<std::string>{"aa bb", "cc"});
+  CHECK(wrapped("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+  CHECK(wrapped("", 3) == std::vector<std::string>{""});
+}
+
+TEST_CASE("a picture is drawn from any part of a plan, and from none") {
+  CHECK(has(picture_of(json::object()), "<svg"));
+  CHECK(has(picture_of(json(3)), "</svg>"));
+  auto const plan = json{{"back_end", "gpu"},
+                         {"folds", {{{"name", "sum"}, {"block", "shuffle"}}, {{"name", "max"}, {"block", "redux"}}}},
+                         {"launch", {{"blocks", 264}, {"threads_per_block", 256}}}};
+  auto const picture = picture_of(plan);
+  for (auto const* part : {"every element enters 2 folds", "shuffle", "redux", "264 blocks", "2 answers"})
+    CHECK(has(picture, part));
+}
+
+TEST_CASE("the longest bar is the fastest, and the reference stands where it belongs") {
+  auto const chart = chart_of({{"slow", 1e6, 10}, {"fast", 1e6, 40}}, 20);
+  CHECK(has(chart, "width=\"82.00%\""));
+  CHECK(has(chart, "width=\"20.50%\""));
+  CHECK(has(chart, "x1=\"41.00%\""));
+  CHECK(has(chart_of({}, 0), "</svg>"));
+}
