@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What can go wrong while a program runs, and how it is thrown: one code per cause, stable for ever, one type per code so that
-// a user can catch the one he expects. Host only: no kernel includes it. Layer 0.
+// What can go wrong while a program runs, and how it is thrown: one code per cause, stable for ever, one type per code
+// so that a user can catch the one he expects. Host only: no kernel includes it. Layer 0.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -36,80 +37,123 @@ struct error : std::runtime_error {
   error(error_code code, std::string const& what)
       : std::runtime_error("[tally-E" + std::to_string(static_cast<int>(code)) + "] " + what + " docs/errors.md#E" +
                            std::to_string(static_cast<int>(code))),
-        code_(code) {}
+        code_(code), sentence_(what.size()) {}
   /// The cause, for programs that decide by it.
   error_code code() const noexcept { return code_; }
+  /// `what()` without the code in front and the page behind.
+  std::string sentence() const {
+    std::string const whole = runtime_error::what();
+    return whole.substr(whole.find("] ") + 2, sentence_);
+  }
 
 private:
   error_code code_;
+  std::size_t sentence_;
 };
 
 namespace detail {
-template <error_code Code> struct error_with : error {
+template <error_code Code>
+struct error_with : error {
   explicit error_with(std::string const& what) : error(Code, what) {}
 };
-}  // namespace detail
+} // namespace detail
 
 /// A fold without an identity (`min`, `first`, ...) met no element: add `.or_else(v)` or `.maybe()`.
-struct empty_input : detail::error_with<error_code::empty_input> { using error_with::error_with; };
+struct empty_input : detail::error_with<error_code::empty_input> {
+  using error_with::error_with;
+};
 /// Two columns, or a column and its output, have different extents.
-struct extent_mismatch : detail::error_with<error_code::extent_mismatch> { using error_with::error_with; };
+struct extent_mismatch : detail::error_with<error_code::extent_mismatch> {
+  using error_with::error_with;
+};
 /// A null pointer came with an extent that is not zero.
-struct null_column : detail::error_with<error_code::null_column> { using error_with::error_with; };
+struct null_column : detail::error_with<error_code::null_column> {
+  using error_with::error_with;
+};
 /// A stride of zero elements came with more than one element.
-struct zero_stride : detail::error_with<error_code::zero_stride> { using error_with::error_with; };
+struct zero_stride : detail::error_with<error_code::zero_stride> {
+  using error_with::error_with;
+};
 /// The input or its results do not fit where they have to be.
-struct too_large : detail::error_with<error_code::too_large> { using error_with::error_with; };
+struct too_large : detail::error_with<error_code::too_large> {
+  using error_with::error_with;
+};
 /// Memory of one place was given where another is needed (device memory to the CPU, host memory to a device-only door).
-struct wrong_residence : detail::error_with<error_code::wrong_residence> { using error_with::error_with; };
+struct wrong_residence : detail::error_with<error_code::wrong_residence> {
+  using error_with::error_with;
+};
 /// A GPU was asked for and there is no driver, no device, or no device of that ordinal.
-struct no_gpu : detail::error_with<error_code::no_gpu> { using error_with::error_with; };
+struct no_gpu : detail::error_with<error_code::no_gpu> {
+  using error_with::error_with;
+};
 /// A kernel has to be compiled and no usable NVRTC library was found.
-struct no_nvrtc : detail::error_with<error_code::no_nvrtc> { using error_with::error_with; };
+struct no_nvrtc : detail::error_with<error_code::no_nvrtc> {
+  using error_with::error_with;
+};
 /// A kernel has to be compiled and the CCCL headers (cuda/std) were not found at run time.
-struct no_headers : detail::error_with<error_code::no_headers> { using error_with::error_with; };
+struct no_headers : detail::error_with<error_code::no_headers> {
+  using error_with::error_with;
+};
 /// NVRTC refused the unit; the message carries its log.
-struct compile_failed : detail::error_with<error_code::compile_failed> { using error_with::error_with; };
+struct compile_failed : detail::error_with<error_code::compile_failed> {
+  using error_with::error_with;
+};
 /// The driver refused a call (a launch, a load, an event); the message names the call and its answer.
-struct launch_failed : detail::error_with<error_code::launch_failed> { using error_with::error_with; };
+struct launch_failed : detail::error_with<error_code::launch_failed> {
+  using error_with::error_with;
+};
 /// The device, or pinned host memory, is exhausted.
-struct out_of_memory : detail::error_with<error_code::out_of_memory> { using error_with::error_with; };
+struct out_of_memory : detail::error_with<error_code::out_of_memory> {
+  using error_with::error_with;
+};
 /// The device's context broke (illegal address, hardware fault, reset): this process cannot use that device any more.
-struct device_lost : detail::error_with<error_code::device_lost> { using error_with::error_with; };
+struct device_lost : detail::error_with<error_code::device_lost> {
+  using error_with::error_with;
+};
 /// Something had to be compiled, loaded or allocated while a stream was being captured: run once before the capture.
-struct not_prepared : detail::error_with<error_code::not_prepared> { using error_with::error_with; };
+struct not_prepared : detail::error_with<error_code::not_prepared> {
+  using error_with::error_with;
+};
 /// A `.checked()` integer fold left its accumulator's range.
-struct overflow : detail::error_with<error_code::overflow> { using error_with::error_with; };
+struct overflow : detail::error_with<error_code::overflow> {
+  using error_with::error_with;
+};
 /// A key fell outside `[0, bins)`.
-struct key_out_of_range : detail::error_with<error_code::key_out_of_range> { using error_with::error_with; };
+struct key_out_of_range : detail::error_with<error_code::key_out_of_range> {
+  using error_with::error_with;
+};
 /// The bytes of a partial are damaged, or of another version or another pipeline.
-struct bad_bytes : detail::error_with<error_code::bad_bytes> { using error_with::error_with; };
+struct bad_bytes : detail::error_with<error_code::bad_bytes> {
+  using error_with::error_with;
+};
 /// Two partials do not meet on a chunk border, so merging them would change the tree.
-struct misaligned_partial : detail::error_with<error_code::misaligned_partial> { using error_with::error_with; };
+struct misaligned_partial : detail::error_with<error_code::misaligned_partial> {
+  using error_with::error_with;
+};
 
 /// Throws the type that belongs to `code`, for callers that hold the code as a value.
 [[noreturn]] inline void fail(error_code code, std::string const& what) {
   switch (code) {
-    case error_code::empty_input: throw empty_input(what);
-    case error_code::extent_mismatch: throw extent_mismatch(what);
-    case error_code::null_column: throw null_column(what);
-    case error_code::zero_stride: throw zero_stride(what);
-    case error_code::too_large: throw too_large(what);
-    case error_code::wrong_residence: throw wrong_residence(what);
-    case error_code::no_gpu: throw no_gpu(what);
-    case error_code::no_nvrtc: throw no_nvrtc(what);
-    case error_code::no_headers: throw no_headers(what);
-    case error_code::compile_failed: throw compile_failed(what);
-    case error_code::launch_failed: throw launch_failed(what);
-    case error_code::out_of_memory: throw out_of_memory(what);
-    case error_code::device_lost: throw device_lost(what);
-    case error_code::not_prepared: throw not_prepared(what);
-    case error_code::overflow: throw overflow(what);
-    case error_code::key_out_of_range: throw key_out_of_range(what);
-    case error_code::bad_bytes: throw bad_bytes(what);
-    case error_code::misaligned_partial: throw misaligned_partial(what);
+  case error_code::empty_input: throw empty_input(what);
+  case error_code::extent_mismatch: throw extent_mismatch(what);
+  case error_code::null_column: throw null_column(what);
+  case error_code::zero_stride: throw zero_stride(what);
+  case error_code::too_large: throw too_large(what);
+  case error_code::wrong_residence: throw wrong_residence(what);
+  case error_code::no_gpu: throw no_gpu(what);
+  case error_code::no_nvrtc: throw no_nvrtc(what);
+  case error_code::no_headers: throw no_headers(what);
+  case error_code::compile_failed: throw compile_failed(what);
+  case error_code::launch_failed: throw launch_failed(what);
+  case error_code::out_of_memory: throw out_of_memory(what);
+  case error_code::device_lost: throw device_lost(what);
+  case error_code::not_prepared: throw not_prepared(what);
+  case error_code::overflow: throw overflow(what);
+  case error_code::key_out_of_range: throw key_out_of_range(what);
+  case error_code::bad_bytes: throw bad_bytes(what);
+  case error_code::misaligned_partial: throw misaligned_partial(what);
   }
   throw error(code, what);
 }
 
-}  // namespace tally::inline v0
+} // namespace tally::inline v0

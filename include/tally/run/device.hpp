@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The doors to NVIDIA devices: what there is, where memory lives, compiling a kernel, launching it, and the few kinds of memory
-// a run needs. Type-erased and compiled in dsl/jit and dsl/gpu; the driver and NVRTC are found at run time, so a program that
-// includes this starts everywhere. Everything is thread-safe. Layer 5.
+// The doors to NVIDIA devices: what there is, where memory lives, compiling a kernel, launching it, and the few kinds
+// of memory a run needs. Type-erased and compiled in dsl/jit and dsl/gpu; the driver and NVRTC are found at run time,
+// so a program that includes this starts everywhere. Everything is thread-safe. Layer 5.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct device_facts {
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   std::size_t shared_bytes_per_block_optin = 0, shared_bytes_per_multiprocessor = 0, l2_bytes = 0, memory_bytes = 0;
-  int max_cluster = 1;  ///< blocks in the largest portable cluster; 1 where there are no clusters
+  int max_cluster = 1; ///< blocks in the largest portable cluster; 1 where there are no clusters
   std::string name;
 };
 
@@ -36,39 +36,40 @@ device_facts const& facts_of(int ordinal);
 /// Why device_count() is 0, in one sentence; empty when it is not.
 std::string why_no_device();
 
-/// Asks the driver where `pointer` lives; `host` when there is no driver. `*ordinal` is the owning device, -1 for pageable memory.
+/// Asks the driver where `pointer` lives; `host` when there is no driver. `*ordinal` is the owning device, -1 for
+/// pageable memory.
 residence residence_of(void const* pointer, int* ordinal = nullptr) noexcept;
 
-/// A `cudaStream_t` or `CUstream`; null means the library's own stream of the device, which waits for and is waited for by the
-/// legacy default stream, so work that a caller put on stream 0 is seen.
+/// A `cudaStream_t` or `CUstream`; null means the library's own stream of the device, which waits for and is waited for
+/// by the legacy default stream, so work that a caller put on stream 0 is seen.
 struct stream_ref {
   void* handle = nullptr;
 };
 
 /// One kernel to compile; all of its text is produced by the library.
 struct unit {
-  std::string header;                      ///< "tally/kernel/full.cuh"
-  std::vector<std::string> extra_headers;  ///< "cuda/std/complex": included before `header`
-  std::string definitions;                 ///< device text of user functions
-  std::string assertions;                  ///< static_asserts that host and device agree
-  std::string name_expression;             ///< "tally::kernel::full<tally::plan{...}, tally::program<...>>"
-  std::vector<std::string> options;        ///< further NVRTC options
+  std::string header;                     ///< "tally/kernel/full.cuh"
+  std::vector<std::string> extra_headers; ///< "cuda/std/complex": included before `header`
+  std::string definitions;                ///< device text of user functions
+  std::string assertions;                 ///< static_asserts that host and device agree
+  std::string name_expression;            ///< "tally::kernel::full<tally::plan{...}, tally::program<...>>"
+  std::vector<std::string> options;       ///< further NVRTC options
 };
 
 /// What became of a unit.
 struct compiled {
   std::string ptx;
-  std::string log;          ///< NVRTC's warnings; empty when it came from disk
-  std::vector<char> cubin;  ///< empty when this NVRTC does not know the chip: then the driver takes the PTX
+  std::string log;         ///< NVRTC's warnings; empty when it came from disk
+  std::vector<char> cubin; ///< empty when this NVRTC does not know the chip: then the driver takes the PTX
   std::string lowered_name;
-  double compile_seconds = 0;  ///< spent in NVRTC, at the time it was compiled
+  double compile_seconds = 0; ///< spent in NVRTC, at the time it was compiled
   bool from_memory = false, from_disk = false;
 };
 
 /// True when an NVRTC library was found.
 bool can_compile() noexcept;
-/// Compiles for compute capability `major.minor`: memory cache, else disk cache, else NVRTC. Needs no driver and no GPU.
-/// Throws no_nvrtc, no_headers, compile_failed.
+/// Compiles for compute capability `major.minor`: memory cache, else disk cache, else NVRTC. Needs no driver and no
+/// GPU. Throws no_nvrtc, no_headers, compile_failed.
 compiled compile(unit const&, int compute_major, int compute_minor);
 /// The translation unit as NVRTC sees it.
 std::string text_of(unit const&);
@@ -81,7 +82,8 @@ struct kernel_facts {
   std::size_t static_shared_bytes, local_bytes_per_thread;
   compiled const& unit;
 };
-/// Compiles and loads, once per device and unit; the reference stays valid. Throws what compile throws, no_gpu, launch_failed.
+/// Compiles and loads, once per device and unit; the reference stays valid. Throws what compile throws, no_gpu,
+/// launch_failed.
 kernel const& load(unit const&, int ordinal);
 kernel_facts facts_of(kernel const&);
 /// Resident blocks of the device at once, for a given shape; 0 when it cannot run.
@@ -91,7 +93,8 @@ int resident_blocks(kernel const&, unsigned block_threads, std::size_t dynamic_s
 class kernel_cell {
 public:
   /// `make()` returns the unit and is called only when this device has no kernel yet.
-  template <class Make> kernel const& get(int ordinal, Make&& make) {
+  template <class Make>
+  kernel const& get(int ordinal, Make&& make) {
     if (ordinal < 0 || ordinal >= max_devices) return load(make(), ordinal);
     auto& place = loaded_[ordinal];
     auto const* found = place.load(std::memory_order_acquire);
@@ -108,14 +111,17 @@ struct launch_shape {
   unsigned grid_blocks = 1, block_threads = 1, cluster_blocks = 1;
   std::size_t dynamic_shared_bytes = 0;
 };
-/// Queues one launch; `arguments[k]` points at the k-th parameter, copied before this returns. Throws launch_failed, device_lost.
+/// Queues one launch; `arguments[k]` points at the k-th parameter, copied before this returns. Throws launch_failed,
+/// device_lost.
 void launch(kernel const&, launch_shape const&, void** arguments, stream_ref = {});
 
-/// Device memory of at least `bytes` that belongs to one stream: zero when first seen, then as the kernels left it (they leave it
-/// clean). It grows and is never taken back, so an address stays good. Throws out_of_memory, not_prepared.
+/// Device memory of at least `bytes` that belongs to one stream: zero when first seen, then as the kernels left it
+/// (they leave it clean). It grows and is never taken back, so an address stays good. Throws out_of_memory,
+/// not_prepared.
 void* workspace(int ordinal, stream_ref, std::size_t bytes);
 
-/// A small result: page-locked host memory that a kernel writes through `device()`. Its bytes are not cleared.
+/// A small result: page-locked host memory that a kernel writes through `device()`. Its bytes are not cleared; destroy
+/// it only when the kernel is done.
 class result_slot {
 public:
   result_slot() = default;
@@ -144,8 +150,11 @@ bool ready(int ordinal, stream_ref = {});
 class mark {
 public:
   mark() = default;
-  mark(mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)), ordinal_(other.ordinal_) {}
-  mark& operator=(mark&& other) noexcept { return std::swap(event_, other.event_), std::swap(ordinal_, other.ordinal_), *this; }
+  mark(mark&& other) noexcept
+      : event_(std::exchange(other.event_, nullptr)), ordinal_(other.ordinal_), timed_(other.timed_) {}
+  mark& operator=(mark&& other) noexcept {
+    return std::swap(event_, other.event_), std::swap(ordinal_, other.ordinal_), std::swap(timed_, other.timed_), *this;
+  }
   ~mark();
   /// True when everything before it is done.
   bool ready() const;
@@ -153,11 +162,12 @@ public:
   void wait() const;
 
 private:
-  mark(void* event, int ordinal) noexcept : event_(event), ordinal_(ordinal) {}
+  mark(void* event, int ordinal, bool timed) noexcept : event_(event), ordinal_(ordinal), timed_(timed) {}
   friend mark record(int, stream_ref, bool);
   friend double seconds_between(mark const&, mark const&);
   void* event_ = nullptr;
   int ordinal_ = 0;
+  bool timed_ = false;
 };
 /// Puts a mark behind everything queued so far; `timed` marks can be given to seconds_between.
 mark record(int ordinal, stream_ref = {}, bool timed = false);
@@ -190,10 +200,10 @@ private:
 };
 /// Allocates `bytes` (256-byte aligned; null for 0) in the stream's order. Throws out_of_memory with both numbers.
 device_memory allocate(std::size_t bytes, int ordinal, stream_ref = {});
-/// Allocates and fills from host memory through page-locked chunks. Pageable input may change when this returns; page-locked input
-/// is copied in place and must stay until the stream has passed.
+/// Allocates and fills from host memory through page-locked chunks. Pageable input may change when this returns;
+/// page-locked input is copied in place and must stay until the stream has passed.
 device_memory stage(void const* host, std::size_t bytes, int ordinal, stream_ref = {});
 /// Queues a copy between any two places, which must stay until the stream has passed.
 void copy(void* to, void const* from, std::size_t bytes, int ordinal, stream_ref = {});
 
-}  // namespace tally::inline v0::gpu
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One launch: the hot path, so nothing is looked up, built or locked here. Compiled side, gpu.
+#include "gpu/launch.hpp"
+
+namespace tally::inline v0::gpu {
+namespace {
+
+[[noreturn]] void refuse(int answer, kernel const& k, launch_shape const& s) {
+  auto const& d = *k.device;
+  auto const shape = std::to_string(s.grid_blocks) + " blocks of " + std::to_string(s.block_threads) +
+                     " threads, clusters of " + std::to_string(s.cluster_blocks) + ", " +
+                     std::to_string(s.dynamic_shared_bytes) + " bytes of shared memory";
+  throw_answer(answer, ("a launch of " + shape).c_str(), d.ordinal);
+}
+
+int launch_with_cluster(kernel const& k, launch_shape const& s, void** arguments, driver::stream on) {
+  auto const& d = *k.device;
+  if (d.call.launch_with == nullptr)
+    throw launch_failed("a cluster of " + std::to_string(s.cluster_blocks) +
+                        " blocks needs a driver of CUDA 12 or newer.");
+  driver::launch_attribute cluster{};
+  cluster.id = driver::launch_cluster_dimension;
+  cluster.cluster[0] = s.cluster_blocks;
+  cluster.cluster[1] = cluster.cluster[2] = 1;
+  driver::launch_config const config{
+      {s.grid_blocks, 1, 1}, {s.block_threads, 1, 1}, static_cast<unsigned>(s.dynamic_shared_bytes), on, &cluster, 1};
+  return d.call.launch_with(&config, k.function, arguments, nullptr);
+}
+
+} // namespace
+
+void launch(kernel const& k, launch_shape const& s, void** arguments, stream_ref on) {
+  auto const& d = *k.device;
+  current_device const in_scope(d);
+  auto const stream = d.stream_of(on);
+  int const answer = s.cluster_blocks > 1
+                         ? launch_with_cluster(k, s, arguments, stream)
+                         : d.call.launch(k.function, s.grid_blocks, 1, 1, s.block_threads, 1, 1,
+                                         static_cast<unsigned>(s.dynamic_shared_bytes), stream, arguments, nullptr);
+  if (answer != driver::success) refuse(answer, k, s);
+}
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The workspaces of one device, one per stream. Compiled side, gpu.
+#pragma once
+
+#include "gpu/device.hpp"
+
+namespace tally::inline v0::gpu {
+
+struct workspaces {
+  struct place {
+    driver::stream stream;
+    unsigned long long id; ///< tells a stream from a later one at the same address
+    driver::address memory;
+    std::size_t bytes;
+  };
+  std::mutex busy;
+  std::vector<place> places;
+};
+
+} // namespace tally::inline v0::gpu
