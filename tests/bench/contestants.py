@@ -135,7 +135,7 @@ class Torch:
 
     def prepare(self, row, inputs, stream):
         self.views = inputs.views()
-        call = self.work.eager
+        call = self.work.compiled if self.compiled and self.work.compiled else self.work.eager
         torch = self.torch
 
         def run(*columns):

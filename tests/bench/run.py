@@ -19,6 +19,7 @@ import report
 import workloads
 from inputs import Inputs, OnDevice, OnHost, needed_bytes
 
+BUILT = Path(__file__).resolve().parents[2] / "build" / "bench"
 ROTATE = 384 << 20  # bytes; an H200 has 60 MB of L2, the rule is more than 256 MB
 LAYOUTS = {"even": (0, 0), "odd": (-1, 0), "off by one": (0, 1)}  # elements taken off n, elements the base is moved
 
@@ -46,8 +47,8 @@ class Row:
 
 def parse(argv):
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--out", default="build/bench/out", help="folder for table.txt, results.json, picture.svg")
-    p.add_argument("--libs", default="build/bench", help="folder with the contestants that tests/bench/build made")
+    p.add_argument("--out", default=str(BUILT / "out"), help="folder for table.txt, results.json, picture.svg")
+    p.add_argument("--libs", default=str(BUILT), help="folder with the contestants that tests/bench/build made")
     p.add_argument("--quick", action="store_true", help="few sizes and workloads: the bars of the issue, about a minute")
     p.add_argument("--workloads", help="comma list of names or name:type, e.g. sum:f32,dot (default: all)")
     p.add_argument("--sizes", help="log2 sizes: 10..30, or a comma list 16,20,28")

@@ -31,6 +31,7 @@ class Workload:
     joins: tuple = ()  # how partial values of two chunks join: "+", "min", "max", "first max"
     plants: tuple = (37.25, -53.5)  # written to the first and last element of every column during the check
     eager: Callable = None  # (torch, *columns) -> tuple of tensors
+    compiled: Callable = None  # the same for torch.compile, where the best way to write it differs
     row: int = 1
     title: str = field(default="")
 
@@ -80,11 +81,22 @@ def five_parts(m, x):
     return mixed(m, x) + [float(x.min()), float(x.max())]
 
 
+def eager_five(t, x):
+    low, high = t.aminmax(x)
+    var, mean = t.var_mean(x, correction=0)
+    return t.sum(x), low, high, mean, var
+
+
+def compiled_five(t, x):
+    var, mean = t.var_mean(x, correction=0)
+    return x.sum(), x.amin(), x.amax(), mean, var
+
+
 ALL = [
     Workload("sum", 1, ("f32", "i32", "f64", "bf16", "i8"), lambda m, c, at: mixed(m, c[0]), mixed_answer, ("+", "+"),
              eager=lambda t, x: (t.sum(x, dtype=t.float32 if x.dtype == t.bfloat16 else None),)),
     Workload("dot", 2, ("f32",), lambda m, c, at: mixed(m, c[0] * c[1]), mixed_answer, ("+", "+"),
-             eager=lambda t, x, y: (t.dot(x, y),), row=2),
+             eager=lambda t, x, y: (t.dot(x, y),), compiled=lambda t, x, y: ((x * y).sum(),), row=2),
     Workload("norm", 1, ("f32",), lambda m, c, at: [float((c[0] * c[0]).sum())], norm_answer, ("+",),
              eager=lambda t, x: (t.linalg.vector_norm(x),), row=2),
     Workload("sad", 2, ("f32",), lambda m, c, at: [float(abs(c[0] - c[1]).sum())], positive_answer, ("+",),
@@ -95,14 +107,14 @@ ALL = [
     Workload("sumexp", 1, ("f32",), lambda m, c, at: [float(m.exp(c[0]).sum())], positive_answer, ("+",),
              plants=(9.0, 10.5), eager=lambda t, x: (x.exp().sum(),), row=2),
     Workload("five", 1, ("f32",), lambda m, c, at: five_parts(m, c[0]), five_answer, ("+", "+", "min", "max"),
-             eager=lambda t, x: (x.sum(), *t.aminmax(x), *reversed(t.var_mean(x, correction=0))), row=3),
+             eager=eager_five, compiled=compiled_five, row=3),
     Workload("argmax", 1, ("f32",), lambda m, c, at: argmax_parts(m, c[0], at), lambda p, n, u: [(p[0][1], 0.0)],
              ("first max",), eager=lambda t, x: (t.argmax(x),), row=3),
     Workload("seven", 1, ("f32",), lambda m, c, at: five_parts(m, c[0]) + argmax_parts(m, c[0], at),
              lambda p, n, u: five_answer(p[:4], n, u) + [(p[1], u * (growth(n) + 8) * p[1]), (p[4][1], 0.0)],
              ("+", "+", "min", "max", "first max"),
-             eager=lambda t, x: (x.sum(), *t.aminmax(x), *reversed(t.var_mean(x, correction=0)), t.dot(x, x),
-                                 t.argmax(x)), row=3),
+             eager=lambda t, x: (*eager_five(t, x), t.dot(x, x), t.argmax(x)),
+             compiled=lambda t, x: (*compiled_five(t, x), (x * x).sum(), t.argmax(x)), row=3),
     Workload("sum", 1, ("c64",), lambda m, c, at: complex_parts(m, c[0]), complex_answer, ("+",) * 4,
              eager=lambda t, x: (t.sum(x),), row=4),
     Workload("logsumexp", 1, ("f32",), lambda m, c, at: [float(m.exp(c[0]).sum())],
