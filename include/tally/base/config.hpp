@@ -23,3 +23,20 @@
 #if defined(__FAST_MATH__)
 #error "[tally-B1] tally needs IEEE arithmetic: compile without -ffast-math. docs/errors.md#B1"
 #endif
+
+/// Declares a function of the user's own, at namespace scope, usable on the host, in expressions and in kernels:
+/// TALLY_FUNCTION(clamped, (float r), { return r < 0 ? 0 : r; }). Its body may use its parameters and tally::math.
+#define TALLY_FUNCTION(function_name, parameters, ...)                                                                 \
+  struct function_name##_function {                                                                                    \
+    static constexpr char const* spelling = #function_name;                                                            \
+    static constexpr char const* device_parameters = #parameters;                                                      \
+    static constexpr char const* device_body = #__VA_ARGS__;                                                           \
+    TALLY_HD constexpr auto operator() parameters const __VA_ARGS__                                                    \
+  };                                                                                                                   \
+  inline constexpr ::tally::user_function<function_name##_function> function_name {}
+
+/// Declares a trivially copyable struct of the user's own, at namespace scope, that kernels know too:
+/// TALLY_STRUCT(point, { float x, y; }).
+#define TALLY_STRUCT(struct_name, ...)                                                                                 \
+  struct struct_name __VA_ARGS__;                                                                                      \
+  constexpr char const* tally_device_text(struct_name const*) { return #__VA_ARGS__; }

@@ -3,8 +3,8 @@
 // The two small float types, f16 (IEEE binary16) and bf16 (the upper half of a float): storage and conversion only;
 // arithmetic happens in float, to which they convert by themselves. Layer 0.
 //
-// Conversions round once, to nearest even, and every NaN becomes one positive quiet NaN, so that a host, which computes
-// them with integers, and a GPU, which has instructions, give the same bits.
+// Conversions round once, to nearest even, and every NaN becomes one positive quiet NaN, so that a host, which
+// computes them with integers, and a GPU, which has instructions, give the same bits.
 #pragma once
 
 #include <tally/base/config.hpp>
@@ -21,12 +21,14 @@ TALLY_INLINE constexpr float float_of(cuda::std::uint32_t bits) { return __built
 
 inline constexpr cuda::std::uint32_t canonical_nan = 0x7fc00000u;
 
-/// `yes ? a : b` by masks: a compiler that keeps floating-point traps cannot turn it into a branch, so loops vectorise.
+/// `yes ? a : b` by masks: a compiler that keeps floating-point traps cannot turn it into a branch, so loops
+/// vectorise.
 TALLY_INLINE constexpr cuda::std::uint32_t either(bool yes, cuda::std::uint32_t a, cuda::std::uint32_t b) {
   return (a & (0u - static_cast<cuda::std::uint32_t>(yes))) | (b & (static_cast<cuda::std::uint32_t>(yes) - 1u));
 }
 
-/// A double as a float that is odd wherever it is inexact: a later rounding to fewer than 23 bits is then the only one.
+/// A double as a float that is odd wherever it is inexact: a later rounding to fewer than 23 bits is then the only
+/// one.
 TALLY_HD constexpr float rounded_to_odd(double x) {
   double const size = x < 0 ? -x : x;
   if (!(size < 0x1.fffffep127))

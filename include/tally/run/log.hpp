@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where the library's own words go: lines chosen by TALLY_LOG=topic,topic (cache, jit, gpu, or all), printed on stderr unless a
-// program takes them over. Layer 5.
+// Where the library's own words go: lines chosen by TALLY_LOG=topic,topic (cache, jit, gpu, or all), printed on stderr
+// unless a program takes them over. Layer 5.
 #pragma once
 
 #include <string_view>
@@ -17,4 +17,4 @@ bool logs(std::string_view topic) noexcept;
 /// Prints one line when TALLY_LOG names `topic`.
 void log_line(std::string_view topic, std::string_view line);
 
-}  // namespace tally::inline v0
+} // namespace tally::inline v0

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The route "full" on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_door.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tally::inline v0::gpu {
+
+namespace {
+
+constexpr std::size_t epoch_bytes = 64; // the epoch has a cache line of its own in front of the words
+
+/// What kernel/partials.cuh calls partials_view.
+struct partials_view {
+  void* epoch;
+  void* words;
+};
+
+/// Pointers of columns in host memory, replaced by staged copies.
+void stage_columns(full_request& r, queued_run& q) {
+  for (int i = 0; i < r.f.source_count; ++i) {
+    column_place const& c = r.columns[i];
+    if (c.pointer == nullptr) continue;
+    int owner = -1;
+    residence const where = residence_of(*c.pointer, &owner);
+    if (where == residence::host || where == residence::pinned) {
+      auto const* low = static_cast<char const*>(*c.pointer) + c.low_bytes;
+      q.staged[i] = stage(low, static_cast<std::size_t>(c.bytes), q.ordinal, q.stream);
+      *c.pointer = static_cast<char const*>(q.staged[i].data()) - c.low_bytes;
+    } else if (where == residence::device && owner != q.ordinal) {
+      throw wrong_residence(fmt::format("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, q.ordinal));
+    }
+    auto const address = reinterpret_cast<std::uintptr_t>(*c.pointer);
+    auto const lowest = address & (~address + 1);
+    r.f.sources[i].address_alignment = static_cast<int>(lowest < 16 ? lowest : 16);
+  }
+}
+
+kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
+  auto& head = r.type->kernels->head;
+  auto* first = head.load(std::memory_order_acquire);
+  for (auto* k = first; k != nullptr; k = k->next)
+    if (k->plan == p) return k->cell.get(ordinal, [&] { return unit_of(*r.type, p, r.f); });
+  auto* made = new kernel_of_plan{p, {}, first}; // two threads may add the same plan; the second is only found later
+  while (!head.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {}
+  return made->cell.get(ordinal, [&] { return unit_of(*r.type, p, r.f); });
+}
+
+planned plan_for(full_request const& r) {
+  planned out = make_plan(r.f);
+  if (r.given != nullptr) {
+    out.plan = *r.given;
+    out.blocks = (r.f.leaves() - 1) / out.plan.leaves_per_block() + 1;
+  }
+  if (char const* wrong = why_illegal(out.plan, r.f)) throw compile_failed(fmt::format("illegal plan: {}.", wrong));
+  if (out.blocks > 0x7fffffff)
+    throw too_large(fmt::format("{} elements need {} blocks, a launch has at most {}.", r.f.extent, out.blocks, 0x7fffffff));
+  return out;
+}
+
+} // namespace
+
+target target_of(int ordinal) {
+  device_facts const& d = facts_of(ordinal);
+  target t = d.compute_major >= 10 ? target{10, 0, 148, 8, 0, 0, 7.7e12, 3e-6}
+             : d.compute_major == 9 ? target{9, 0, 132, 8, 0, 0, 4.65e12, 3.1e-6}
+                                    : target{8, 0, 108, 1, 0, 0, 1.9e12, 3e-6};
+  t.compute_major = d.compute_major;
+  t.compute_minor = d.compute_minor;
+  t.multiprocessors = d.multiprocessors;
+  t.max_cluster_blocks = d.max_cluster;
+  t.shared_bytes_per_block = static_cast<i64>(d.shared_bytes_per_block_optin);
+  t.l2_bytes = static_cast<i64>(d.l2_bytes);
+  return t;
+}
+
+unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
+  unit u;
+  std::string const program = t.name();
+  u.header = "tally/kernel/full.cuh";
+  for (auto const& choice : p.folds)
+    if (choice.block != block_algorithm::neighbour_tree) {
+      u.extra_headers.push_back("tally/kernel/block_cub.cuh");
+      break;
+    }
+  if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
+  u.definitions = t.definitions();
+  u.assertions = fmt::format("using program = {};\n"
+                             "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
+                             "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
+                             "static_assert(tally::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
+                             program, t.bytes, t.alignment, t.states_bytes, t.words_per_partial);
+  u.name_expression = fmt::format("tally::kernel::full<{}, {}>", spell(p, f.source_count, f.fold_count), program);
+  return u;
+}
+
+int home_of(column_place const* columns, int count) {
+  for (int i = 0; i < count; ++i)
+    if (columns[i].pointer != nullptr) {
+      int owner = -1;
+      residence const where = residence_of(*columns[i].pointer, &owner);
+      if (where == residence::device || where == residence::managed) return owner < 0 ? 0 : owner;
+    }
+  return -1;
+}
+
+queued_run enqueue(full_request& r, bool timed) {
+  int const home = r.ordinal >= 0 ? r.ordinal : home_of(r.columns, r.f.source_count);
+  queued_run q{};
+  q.ordinal = home >= 0 ? home : 0;
+  q.stream = r.stream;
+  r.f.target = target_of(q.ordinal);
+  stage_columns(r, q);
+  q.chosen = plan_for(r);
+  kernel const& k = kernel_for(r, q.chosen.plan, q.ordinal);
+  auto const words = static_cast<std::size_t>(q.chosen.blocks) * static_cast<std::size_t>(r.type->words_per_partial);
+  auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, epoch_bytes + 8 * words));
+  q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
+  partials_view view{room, room + epoch_bytes};
+  void* answer = q.slot.device();
+  void* arguments[] = {r.program, &view, &answer};
+  launch_shape shape;
+  shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
+  shape.block_threads = static_cast<unsigned>(q.chosen.plan.threads_per_block);
+  if (timed) q.begun = record(q.ordinal, q.stream, true);
+  launch(k, shape, arguments, q.stream);
+  if (timed) q.done = record(q.ordinal, q.stream, true);
+  return q;
+}
+
+void wait(queued_run const& q) { wait(q.ordinal, q.stream); }
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Plans and their enumerators as text.
+#include <tally/plan/spell.hpp>
+
+#include <fmt/format.h>
+
+namespace tally::inline v0 {
+
+char const* spell(contract c) { return c == contract::fast ? "fast" : "reproducible"; }
+
+char const* spell(combine_order o) { return o == combine_order::free ? "free" : "canonical_tree"; }
+
+char const* spell(load_primitive l) {
+  switch (l) {
+  case load_primitive::vector_ldg: return "vector_ldg";
+  case load_primitive::striped_ldg: return "striped_ldg";
+  case load_primitive::computed: return "computed";
+  }
+  return "?";
+}
+
+char const* spell(block_algorithm b) {
+  switch (b) {
+  case block_algorithm::neighbour_tree: return "neighbour_tree";
+  case block_algorithm::warp_reductions: return "warp_reductions";
+  case block_algorithm::raking: return "raking";
+  case block_algorithm::raking_commutative_only: return "raking_commutative_only";
+  }
+  return "?";
+}
+
+char const* spell(grid_combine g) { return g == grid_combine::scalar_red ? "scalar_red" : "ordered_partials"; }
+
+std::string spell(plan const& p, int sources, int folds) {
+  std::string of_sources, of_folds;
+  for (int i = 0; i < sources; ++i)
+    of_sources += fmt::format("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
+                              spell(p.sources[i].load), p.sources[i].bytes_per_load);
+  for (int i = 0; i < folds; ++i)
+    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}, .grid = tally::grid_combine::{}}}", i ? ", " : "",
+                            spell(p.folds[i].block), spell(p.folds[i].grid));
+  return fmt::format("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
+                     ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, "
+                     ".blocks_per_multiprocessor = {}, .sources = {{{}}}, .folds = {{{}}}}}",
+                     spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
+                     p.leaves_per_warp, p.rows_in_flight, p.blocks_per_multiprocessor, of_sources, of_folds);
+}
+
+} // namespace tally::inline v0

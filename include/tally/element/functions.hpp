@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The named functions of element expressions: abs(_1), select(_1 > 0, _1, 0), cast<float>(_1), ... Layer 1. What they
+// compute is in math.hpp, one source for every back end, so their bits agree everywhere.
+#pragma once
+
+#include <tally/element/expression.hpp>
+#include <tally/element/math.hpp>
+#include <tally/element/operators.hpp>
+
+namespace tally::inline v0 {
+
+namespace op {
+
+/// In what a function of real numbers is computed: float and double in themselves, small floats in float, the rest double.
+template <class T>
+TALLY_HD constexpr auto real_argument(T x) {
+  if constexpr (cuda::std::same_as<T, double> || cuda::std::same_as<T, float>)
+    return x;
+  else if constexpr (small_float<T>)
+    return static_cast<float>(x);
+  else
+    return static_cast<double>(x);
+}
+
+struct sqrt {
+  static constexpr char const* spelling = "sqrt";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::sqrt(real_argument(a));
+  }
+};
+struct exp {
+  static constexpr char const* spelling = "exp";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::exp(real_argument(a));
+  }
+};
+struct exp2 {
+  static constexpr char const* spelling = "exp2";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::exp2(real_argument(a));
+  }
+};
+struct expm1 {
+  static constexpr char const* spelling = "expm1";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::expm1(real_argument(a));
+  }
+};
+struct log {
+  static constexpr char const* spelling = "log";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::log(real_argument(a));
+  }
+};
+struct log2 {
+  static constexpr char const* spelling = "log2";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::log2(real_argument(a));
+  }
+};
+struct log10 {
+  static constexpr char const* spelling = "log10";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::log10(real_argument(a));
+  }
+};
+struct log1p {
+  static constexpr char const* spelling = "log1p";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::log1p(real_argument(a));
+  }
+};
+struct sin {
+  static constexpr char const* spelling = "sin";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::sin(real_argument(a));
+  }
+};
+struct cos {
+  static constexpr char const* spelling = "cos";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::cos(real_argument(a));
+  }
+};
+struct tan {
+  static constexpr char const* spelling = "tan";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::tan(real_argument(a));
+  }
+};
+struct asin {
+  static constexpr char const* spelling = "asin";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::asin(real_argument(a));
+  }
+};
+struct acos {
+  static constexpr char const* spelling = "acos";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::acos(real_argument(a));
+  }
+};
+struct atan {
+  static constexpr char const* spelling = "atan";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::atan(real_argument(a));
+  }
+};
+struct sinh {
+  static constexpr char const* spelling = "sinh";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::sinh(real_argument(a));
+  }
+};
+struct cosh {
+  static constexpr char const* spelling = "cosh";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::cosh(real_argument(a));
+  }
+};
+struct tanh {
+  static constexpr char const* spelling = "tanh";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::tanh(real_argument(a));
+  }
+};
+struct cbrt {
+  static constexpr char const* spelling = "cbrt";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::cbrt(real_argument(a));
+  }
+};
+struct erf {
+  static constexpr char const* spelling = "erf";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::erf(real_argument(a));
+  }
+};
+struct floor {
+  static constexpr char const* spelling = "floor";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::floor(real_argument(a));
+  }
+};
+struct ceil {
+  static constexpr char const* spelling = "ceil";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::ceil(real_argument(a));
+  }
+};
+struct trunc {
+  static constexpr char const* spelling = "trunc";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::trunc(real_argument(a));
+  }
+};
+struct round {
+  static constexpr char const* spelling = "round";
+  template <class A>
+  TALLY_INLINE static auto apply(A a) {
+    return math::round(real_argument(a));
+  }
+};
+struct pow {
+  static constexpr char const* spelling = "pow";
+  template <class A, class B>
+  TALLY_INLINE static auto apply(A a, B b) {
+    using T = decltype(real_argument(a) + real_argument(b));
+    return math::pow(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
+  }
+};
+struct atan2 {
+  static constexpr char const* spelling = "atan2";
+  template <class A, class B>
+  TALLY_INLINE static auto apply(A a, B b) {
+    using T = decltype(real_argument(a) + real_argument(b));
+    return math::atan2(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
+  }
+};
+struct hypot {
+  static constexpr char const* spelling = "hypot";
+  template <class A, class B>
+  TALLY_INLINE static auto apply(A a, B b) {
+    using T = decltype(real_argument(a) + real_argument(b));
+    return math::hypot(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
+  }
+};
+struct fmod {
+  static constexpr char const* spelling = "fmod";
+  template <class A, class B>
+  TALLY_INLINE static auto apply(A a, B b) {
+    using T = decltype(real_argument(a) + real_argument(b));
+    return math::fmod(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
+  }
+};
+struct copysign {
+  static constexpr char const* spelling = "copysign";
+  template <class A, class B>
+  TALLY_INLINE static auto apply(A a, B b) {
+    using T = decltype(real_argument(a) + real_argument(b));
+    return math::copysign(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
+  }
+};
+
+/// a * b + c with one rounding.
+struct fma {
+  static constexpr char const* spelling = "fma";
+  template <class A, class B, class C>
+  TALLY_INLINE static auto apply(A a, B b, C c) {
+    using T = decltype(real_argument(a) + real_argument(b) + real_argument(c));
+    return math::fma(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)), static_cast<T>(real_argument(c)));
+  }
+};
+
+struct abs {
+  static constexpr char const* spelling = "abs";
+  template <class A>
+  TALLY_INLINE static constexpr auto apply(A a) {
+    if constexpr (integer<A>)
+      return a < A(0) ? wrapping::subtract(accumulator_t<A>(0), widen(a)) : widen(a);
+    else if constexpr (cuda::std::same_as<A, double>)
+      return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull);
+    else
+      return bits_as<float>(bits_as<u32>(static_cast<float>(a)) & 0x7fffffffu);
+  }
+};
+
+/// The smaller (larger) of two numbers; NaN if either is NaN, and -0 is less than +0.
+template <bool Least>
+struct extreme {
+  static constexpr char const* spelling = Least ? "least" : "most";
+  template <class A, class B>
+  TALLY_INLINE static constexpr auto apply(A a, B b) {
+    using T = common_t<A, B>;
+    auto const x = static_cast<T>(a), y = static_cast<T>(b);
+    if constexpr (floating<T>) {
+      if (x != x || y != y)
+        return x + y;
+      if (x == y) // equal, or zeros of either sign
+        return sign_of(x) == Least ? x : y;
+      return (x < y) == Least ? x : y;
+    } else {
+      return (x < y) == Least ? x : y;
+    }
+  }
+};
+using least = extreme<true>;
+using most = extreme<false>;
+
+struct is_nan {
+  static constexpr char const* spelling = "is_nan";
+  template <class A>
+  TALLY_INLINE static constexpr bool apply(A a) {
+    if constexpr (floating<A>)
+      return widen(a) != widen(a);
+    else
+      return false;
+  }
+};
+
+/// a when the condition holds, else b; both are computed.
+struct select {
+  static constexpr char const* spelling = "select";
+  template <class A, class B>
+  TALLY_INLINE static constexpr auto apply(bool condition, A a, B b) {
+    if constexpr (cuda::std::same_as<A, B>)
+      return condition ? a : b;
+    else
+      return condition ? static_cast<common_t<A, B>>(a) : static_cast<common_t<A, B>>(b);
+  }
+};
+
+/// static_cast, but a real number outside the range of an integer type saturates and NaN gives 0: the hardware's own
+/// answers differ from one back end to the next.
+template <class T>
+struct cast {
+  static constexpr char const* spelling = "cast";
+  template <class A>
+  TALLY_INLINE static constexpr T apply(A a) {
+    if constexpr (floating<A> && integer<T>) {
+      using limits = cuda::std::numeric_limits<T>;
+      auto const x = static_cast<double>(widen(a));
+      if (!(x == x))
+        return T(0);
+      if (x <= static_cast<double>(limits::min()))
+        return limits::min();
+      return x >= static_cast<double>(limits::max()) ? limits::max() : static_cast<T>(x);
+    } else {
+      return static_cast<T>(a);
+    }
+  }
+};
+
+struct squared {
+  static constexpr char const* spelling = "squared";
+  template <class A>
+  TALLY_INLINE static constexpr auto apply(A a) {
+    return times::apply(a, a);
+  }
+};
+
+} // namespace op
+
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto sqrt(A a) {
+  return call_of<op::sqrt>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto exp(A a) {
+  return call_of<op::exp>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto exp2(A a) {
+  return call_of<op::exp2>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto expm1(A a) {
+  return call_of<op::expm1>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto log(A a) {
+  return call_of<op::log>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto log2(A a) {
+  return call_of<op::log2>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto log10(A a) {
+  return call_of<op::log10>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto log1p(A a) {
+  return call_of<op::log1p>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto sin(A a) {
+  return call_of<op::sin>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto cos(A a) {
+  return call_of<op::cos>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto tan(A a) {
+  return call_of<op::tan>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto asin(A a) {
+  return call_of<op::asin>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto acos(A a) {
+  return call_of<op::acos>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto atan(A a) {
+  return call_of<op::atan>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto sinh(A a) {
+  return call_of<op::sinh>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto cosh(A a) {
+  return call_of<op::cosh>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto tanh(A a) {
+  return call_of<op::tanh>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto cbrt(A a) {
+  return call_of<op::cbrt>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto erf(A a) {
+  return call_of<op::erf>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto floor(A a) {
+  return call_of<op::floor>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto ceil(A a) {
+  return call_of<op::ceil>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto trunc(A a) {
+  return call_of<op::trunc>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto round(A a) {
+  return call_of<op::round>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto abs(A a) {
+  return call_of<op::abs>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto is_nan(A a) {
+  return call_of<op::is_nan>(a);
+}
+template <class A>
+  requires operands<A>
+TALLY_HD constexpr auto squared(A a) {
+  return call_of<op::squared>(a);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto pow(A a, B b) {
+  return call_of<op::pow>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto atan2(A a, B b) {
+  return call_of<op::atan2>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto hypot(A a, B b) {
+  return call_of<op::hypot>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto fmod(A a, B b) {
+  return call_of<op::fmod>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto copysign(A a, B b) {
+  return call_of<op::copysign>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto least(A a, B b) {
+  return call_of<op::least>(a, b);
+}
+template <class A, class B>
+  requires operands<A, B>
+TALLY_HD constexpr auto most(A a, B b) {
+  return call_of<op::most>(a, b);
+}
+template <class A, class B, class C>
+  requires operands<A, B, C>
+TALLY_HD constexpr auto fma(A a, B b, C c) {
+  return call_of<op::fma>(a, b, c);
+}
+template <class A, class B, class C>
+  requires operands<A, B, C>
+TALLY_HD constexpr auto select(A condition, B a, C b) {
+  return call_of<op::select>(condition, a, b);
+}
+/// The value converted to T as static_cast does.
+template <class T, class A>
+  requires operands<A>
+TALLY_HD constexpr auto cast(A a) {
+  return call_of<op::cast<T>>(a);
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The exponential family: exp, exp2, expm1, sinh, cosh, tanh, sigmoid. Layer 1.
+//
+// x = k ln 2 + r with |r| <= ln 2 / 2; e^r is 1 + r + r^2/2 + r^3 P(r), P minimax; the power of two goes in by two
+// exact scalings, so that overflow and denormals round once. No branches; float stays in float.
+#pragma once
+
+#include <tally/base/config.hpp>
+#include <tally/element/math_exact.hpp>
+
+#include <cuda/std/cstdint>
+
+namespace tally::inline v0::math {
+
+namespace detail {
+
+/// x, moved into [low, high]; a NaN stays.
+template <class T>
+TALLY_INLINE constexpr T clamped(T x, T low, T high) {
+  T const below = either(x > high, high, x);
+  return either(below < low, low, below);
+}
+
+/// A whole number near x, as a number and as a two's complement word.
+template <class T>
+struct whole_part {
+  T value;
+  word_of<T> word;
+};
+template <class T>
+TALLY_INLINE constexpr whole_part<T> whole_part_of(T x) {
+  T const shifted = x + layout<T>::rounder;
+  return {shifted - layout<T>::rounder, static_cast<word_of<T>>(bits_of(shifted) - bits_of(layout<T>::rounder))};
+}
+
+/// r^2/2 + r^3 P(r) = e^r - 1 - r; error 2^-28 and 2^-57 of e^r.
+TALLY_INLINE constexpr float exp_tail(float r) {
+  return r * r * polynomial(r, 0.5f, 0x1.555492p-3f, 0x1.5554cp-5f, 0x1.123ap-7f, 0x1.6d7af2p-10f);
+}
+TALLY_INLINE constexpr double exp_tail(double r) {
+  return r * r *
+         polynomial(r, 0.5, 0x1.555555555555cp-3, 0x1.5555555553168p-5, 0x1.111111110e58bp-7, 0x1.6c16c17cf51b3p-10,
+                    0x1.a01a01b66cd30p-13, 0x1.a019aa926e3fdp-16, 0x1.71dde8919f151p-19, 0x1.28a022245e3c6p-22,
+                    0x1.af79148fb9091p-26);
+}
+
+/// e^(high + low) for |high| <= 0.35 and a small low.
+template <class T>
+TALLY_INLINE constexpr T exp_of_small(T high, T low) {
+  pair_sum<T> const lead = ordered_sum(T(1), high);
+  return lead.high + (lead.low + (low + exp_tail(high + low)));
+}
+
+/// x less the nearest multiple k of ln 2.
+template <class T>
+struct reduced_exponent {
+  T high;
+  T low;
+  word_of<T> k;
+};
+TALLY_INLINE constexpr reduced_exponent<float> reduce_exponent(float x) {
+  whole_part<float> const k = whole_part_of(x * 0x1.715476p+0f);
+  return {x - k.value * 0x1.62e4p-1f, k.value * -0x1.7f7d1cp-20f, k.word};
+}
+TALLY_INLINE constexpr reduced_exponent<double> reduce_exponent(double x) {
+  whole_part<double> const k = whole_part_of(x * 0x1.71547652b82fep+0);
+  return {x - k.value * 0x1.62e42fefa38p-1, k.value * -0x1.ef35793c7673p-45, k.word};
+}
+
+/// 2^shift e^x for any x but NaN; in float with the last rounding but one left in, which saves two operations.
+TALLY_INLINE constexpr float scaled_exp(float x, cuda::std::uint32_t shift) {
+  reduced_exponent<float> const r = reduce_exponent(clamped(x, -105.0f, 90.0f));
+  float const small = r.high + r.low;
+  return scaled(1.0f + (small + exp_tail(small)), r.k + shift);
+}
+TALLY_INLINE constexpr double scaled_exp(double x, cuda::std::uint64_t shift) {
+  reduced_exponent<double> const r = reduce_exponent(clamped(x, -747.0, 712.0));
+  return scaled(exp_of_small(r.high, r.low), r.k + shift);
+}
+
+/// Odd polynomials of the hyperbolic functions near zero.
+TALLY_INLINE constexpr double sinh_below_one(double x) {
+  double const z = x * x;
+  return x + x * z *
+                 polynomial(z, 0x1.5555555555556p-3, 0x1.11111111110a1p-7, 0x1.a01a01a0291fap-13, 0x1.71de3a45f72a0p-19,
+                            0x1.ae64676686fffp-26, 0x1.611a3a20fa21cp-33, 0x1.b4cf789d04909p-41);
+}
+TALLY_INLINE constexpr float tanh_near_zero(float x) {
+  float const z = x * x;
+  return x + x * z * polynomial(z, -0x1.555534p-2f, 0x1.11076ap-3f, -0x1.b8446cp-5f, 0x1.525748p-6f, -0x1.76ac8ep-8f);
+}
+TALLY_INLINE constexpr double tanh_near_zero(double x) {
+  double const z = x * x;
+  return x + x * z *
+                 polynomial(z, -0x1.555555555554cp-2, 0x1.111111111032fp-3, -0x1.ba1ba1b93c2e3p-5, 0x1.664f484aa1454p-6,
+                            -0x1.226e2d296f205p-7, 0x1.d6d24d47f6757p-9, -0x1.7d8bda02306f7p-10, 0x1.3462b5e61630cp-11,
+                            -0x1.e81de4cebcde7p-13, 0x1.59a61727b7085p-14, -0x1.3d9f4eba2a56ep-16);
+}
+template <class T>
+TALLY_INLINE constexpr T tanh(T x) {
+  T const size = magnitude_of(x);
+  T const edge = sizeof(T) == sizeof(float) ? T(0.625) : T(0.5625);
+  T const far = T(1) - T(2) / (scaled_exp(T(2) * size, 0) + T(1));
+  return unless_nan(x, with_sign_of(either(size < edge, tanh_near_zero(size), far), x));
+}
+
+template <class T>
+TALLY_INLINE constexpr T sigmoid(T x) {
+  reduced_exponent<T> const r =
+      reduce_exponent(clamped(-magnitude_of(x), T(sizeof(T) == sizeof(float) ? -105 : -747), T(0)));
+  T const small = scaled(exp_of_small(r.high, r.low), r.k);
+  T const one_or_small = either(x < T(0), small, T(1));
+  return unless_nan(x, one_or_small / (T(1) + small));
+}
+
+} // namespace detail
+
+/// e^x.
+TALLY_INLINE constexpr float exp(float x) { return detail::unless_nan(x, detail::scaled_exp(x, 0)); }
+TALLY_INLINE constexpr double exp(double x) { return detail::unless_nan(x, detail::scaled_exp(x, 0)); }
+
+/// 2^x; exact for whole x.
+TALLY_INLINE constexpr float exp2(float x) {
+  float const t = detail::clamped(x, -152.0f, 130.0f);
+  detail::whole_part<float> const k = detail::whole_part_of(t);
+  float const small = (t - k.value) * 0x1.62e43p-1f;
+  return detail::unless_nan(x, detail::scaled(1.0f + (small + detail::exp_tail(small)), k.word));
+}
+TALLY_INLINE constexpr double exp2(double x) {
+  double const t = detail::clamped(x, -1077.0, 1026.0);
+  detail::whole_part<double> const k = detail::whole_part_of(t);
+  double const r = t - k.value;
+  double const r_high = detail::leading(r);
+  double const low = r_high * -0x1.05c610ca86c39p-29 + (r - r_high) * 0x1.62e42fefa39efp-1;
+  return detail::unless_nan(x, detail::scaled(detail::exp_of_small(r_high * 0x1.62e43p-1, low), k.word));
+}
+
+/// e^x - 1, accurate near zero.
+TALLY_INLINE constexpr double expm1(double x) {
+  using namespace detail;
+  reduced_exponent<double> const r = reduce_exponent(clamped(x, -50.0, 712.0));
+  cuda::std::uint64_t const power = layout<double>::bias - r.k; // 2^-k; 0 instead of the smallest ones
+  double const unit = either(power < 2000, from_bits(static_cast<cuda::std::uint64_t>(power << 52)), 0.0);
+  pair_sum<double> const lead = ordered_sum(1.0 - unit, r.high);
+  double const result = scaled(lead.high + (lead.low + (r.low + exp_tail(r.high + r.low))), r.k);
+  return either(x == 0, x, unless_nan(x, result));
+}
+TALLY_INLINE constexpr float expm1(float x) { return detail::narrowed(expm1(static_cast<double>(x))); }
+
+/// (e^x - e^-x) / 2.
+TALLY_INLINE constexpr double sinh(double x) {
+  double const size = detail::magnitude_of(x);
+  double const half = detail::scaled_exp(size, ~cuda::std::uint64_t{0});
+  double const result = detail::either(size < 1, detail::sinh_below_one(size), half - 0.25 / half);
+  return detail::unless_nan(x, detail::with_sign_of(result, x));
+}
+TALLY_INLINE constexpr float sinh(float x) { return detail::narrowed(sinh(static_cast<double>(x))); }
+
+/// (e^x + e^-x) / 2.
+TALLY_INLINE constexpr double cosh(double x) {
+  double const half = detail::scaled_exp(detail::magnitude_of(x), ~cuda::std::uint64_t{0});
+  return detail::unless_nan(x, half + 0.25 / half);
+}
+TALLY_INLINE constexpr float cosh(float x) { return detail::narrowed(cosh(static_cast<double>(x))); }
+
+/// (e^x - e^-x) / (e^x + e^-x).
+TALLY_INLINE constexpr float tanh(float x) { return detail::tanh(x); }
+TALLY_INLINE constexpr double tanh(double x) { return detail::tanh(x); }
+
+/// 1 / (1 + e^-x).
+TALLY_INLINE constexpr float sigmoid(float x) { return detail::sigmoid(x); }
+TALLY_INLINE constexpr double sigmoid(double x) { return detail::sigmoid(x); }
+
+} // namespace tally::inline v0::math

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds compose: arithmetic and functions of folds build a bigger fold that still reads the data once. Layer 1. A
+// composed fold is a tree whose leaves are foldings; what happens to their answers is host arithmetic after the read.
+#pragma once
+
+#include <tally/fold/fold.hpp>
+
+namespace tally::inline v0 {
+
+/// An operation applied to the answers of folds and to numbers.
+template <class Op, class... Args>
+struct folded_call {
+  using tally_fold = folded_call;
+  pack<Args...> args;
+
+  /// The answer where there is no element to answer from.
+  template <class T>
+  constexpr auto or_else(T value) const {
+    return or_else_fold<folded_call, T>{*this, value};
+  }
+  /// The answer as std::optional.
+  constexpr auto maybe() const { return maybe_fold<folded_call>{*this}; }
+  /// Every leaf restricted to the elements for which the condition holds.
+  template <class P>
+  constexpr auto where(P condition) const {
+    return each_leaf([&](auto leaf) { return leaf.where(condition); });
+  }
+  /// Every leaf kept in accumulators of type T.
+  template <class T>
+  constexpr auto in() const {
+    return each_leaf([](auto leaf) { return leaf.template in<T>(); });
+  }
+  /// Every leaf without NaN elements.
+  constexpr auto ignoring_nan() const {
+    return each_leaf([](auto leaf) { return leaf.ignoring_nan(); });
+  }
+
+private:
+  template <class F>
+  constexpr auto each_leaf(F f) const {
+    auto change = [&](auto const& arg) {
+      if constexpr (fold_like<cuda::std::remove_cvref_t<decltype(arg)>>)
+        return f(arg);
+      else
+        return arg;
+    };
+    return unpack([&](auto const&... a) { return remake(change(a)...); }, args);
+  }
+  template <class... As>
+  static constexpr auto remake(As... as) {
+    return folded_call<Op, As...>{make_pack(as...)};
+  }
+};
+/// A fold with an answer for the empty case.
+template <class Fold, class Value>
+struct or_else_fold {
+  using tally_fold = or_else_fold;
+  Fold fold;
+  Value value;
+};
+
+/// A fold whose answer is optional.
+template <class Fold>
+struct maybe_fold {
+  using tally_fold = maybe_fold;
+  Fold fold;
+};
+
+} // namespace tally::inline v0

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// fold_of: a monoid of the user's own. Layer 1. Its functions are declared with TALLY_FUNCTION (any back end) or are host
+// callables (CPU only); the laws are the user's word for what may be reordered.
+#pragma once
+
+#include <tally/fold/fold.hpp>
+
+namespace tally::inline v0 {
+
+/// The operation may be regrouped: combine(combine(a, b), c) and combine(a, combine(b, c)) mean the same.
+struct associative_t {};
+/// The operands may be exchanged as well.
+struct commutative_t {};
+/// Any order and grouping give the same bits (integers, lattices).
+struct order_free_t {};
+inline constexpr associative_t associative{};
+inline constexpr commutative_t commutative{};
+inline constexpr order_free_t order_free{};
+
+/// A callable that knows whether it has device text.
+template <class F>
+concept device_function = requires { typename F::device_text; };
+
+template <class Law, class... Laws>
+inline constexpr bool declares = (false || ... || cuda::std::same_as<Law, Laws>);
+
+template <class State, class Combine, class Lift, class Lower, class... Laws>
+struct custom_monoid {
+  using state = State;
+  static constexpr laws law{declares<commutative_t, Laws...> || declares<order_free_t, Laws...>,
+                            declares<order_free_t, Laws...>};
+  static constexpr bool lowerable = device_function<Combine> && device_function<Lift>;
+  State start;
+  Combine combine_with;
+  Lift lift_with;
+  Lower lower_with;
+  TALLY_INLINE constexpr State identity() const { return start; }
+  template <class... Vs>
+  TALLY_INLINE constexpr State lift(i64, Vs... vs) const {
+    return lift_with(vs...);
+  }
+  TALLY_INLINE constexpr State combine(State const& a, State const& b) const { return combine_with(a, b); }
+  constexpr auto lower(State const& s, summary) const { return lower_with(s); }
+};
+
+template <class State, class Combine, class Lift, class Lower, class... Laws>
+struct custom_operation : operation<custom_operation<State, Combine, Lift, Lower, Laws...>> {
+  static constexpr char const* spelling = "fold_of";
+  static constexpr bool is_associative = declares<associative_t, Laws...> || declares<order_free_t, Laws...>;
+  State start;
+  Combine combine;
+  Lift lift;
+  Lower lower;
+  template <class... Vs>
+  static constexpr bool accepts = requires(Lift l, Combine c, Vs... vs) {
+    { l(vs...) } -> cuda::std::convertible_to<State>;
+    { c(l(vs...), l(vs...)) } -> cuda::std::convertible_to<State>;
+  };
+  template <class...>
+  constexpr auto bind() const {
+    return custom_monoid<State, Combine, Lift, Lower, Laws...>{start, combine, lift, lower};
+  }
+};
+
+/// A fold of the user's own: identity is a trivially copyable state (size <= 256 bytes), combine(state, state) -> state,
+/// lift(values...) -> state, lower(state) -> answer; laws are associative, commutative, order_free.
+template <class State, class Combine, class Lift, class Lower, class... Laws>
+constexpr auto fold_of(State identity, Combine combine, Lift lift, Lower lower, Laws...) {
+  using op = custom_operation<State, Combine, Lift, Lower, Laws...>;
+  static_assert(__is_trivially_copyable(State) && sizeof(State) <= 256, "a state is trivially copyable, 256 bytes at most");
+  if constexpr (!op::is_associative)
+    return (void)sizeof(because::fold_of_needs_an_associative_operation<State>), ill_formed{};
+  else
+    return fold_of_one<op>{op{{}, identity, combine, lift, lower}, {}, {}};
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// min, max, minmax: IEEE 754-2019 minimum and maximum (NaN wins, -0 < +0); ignoring_nan() makes them minimumNumber and
+// maximumNumber. Layer 1. Free of order: the answer is one of the elements.
+#pragma once
+
+#include <tally/fold/algebra.hpp>
+#include <tally/fold/fold.hpp>
+
+namespace tally::inline v0 {
+
+/// The value no element is beyond; one quiet NaN stands for all.
+template <class T, bool Least>
+TALLY_HD constexpr T farthest() {
+  if constexpr (floating<T> && !small_float<T>)
+    return Least ? cuda::std::numeric_limits<T>::infinity() : -cuda::std::numeric_limits<T>::infinity();
+  else
+    return Least ? cuda::std::numeric_limits<T>::max() : cuda::std::numeric_limits<T>::lowest();
+}
+
+/// The least (Least) or greatest of two numbers in S = T, or float for the small floats.
+template <class T, bool Least>
+struct extreme_monoid {
+  using state = cuda::std::conditional_t<small_float<T>, float, T>;
+  static constexpr laws law = any_order;
+  static constexpr bool empty_by_extent = true;
+  TALLY_INLINE constexpr state identity() const { return farthest<state, Least>(); }
+  TALLY_INLINE constexpr state lift(i64, T v) const { return static_cast<state>(v); }
+  TALLY_INLINE constexpr state combine(state a, state b) const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (cuda::std::same_as<state, float>) {
+      float r;
+      if constexpr (Least)
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+      else
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+      return r;
+    }
+#endif
+    return static_cast<state>(op::extreme<Least>::apply(a, b));
+  }
+  constexpr T lower(state s, summary) const {
+    if constexpr (floating<T>)
+      return s == s ? static_cast<T>(s) : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+    else
+      return s;
+  }
+  constexpr bool empty(state, summary of) const { return of.extent == 0; }
+};
+
+/// minimumNumber: the mask has already dropped NaN; if nothing is left of something, the answer is NaN.
+template <class T, bool Least>
+struct extreme_number_monoid : seen<extreme_monoid<T, Least>> {
+  using base = seen<extreme_monoid<T, Least>>;
+  constexpr bool empty(typename base::state const&, summary of) const { return of.extent == 0; }
+  constexpr T lower(typename base::state const& s, summary of) const {
+    if constexpr (floating<T>)
+      return s.any ? base::lower(s, of) : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+    else
+      return base::lower(s, of);
+  }
+};
+
+template <bool Least, bool Number = false>
+struct extreme_operation : operation<extreme_operation<Least, Number>> {
+  static constexpr char const* spelling = Least ? "min" : "max";
+  constexpr extreme_operation<Least, true> ignoring_nan() const { return {}; }
+  template <class... Vs>
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);
+  template <class V>
+  static constexpr auto bind() {
+    if constexpr (Number && floating<V>)
+      return extreme_number_monoid<V, Least>{};
+    else
+      return extreme_monoid<V, Least>{};
+  }
+};
+
+/// The least element (IEEE minimum); of nothing, error empty_input.
+inline constexpr fold_of_one<extreme_operation<true>> min{};
+/// The greatest element (IEEE maximum); of nothing, error empty_input.
+inline constexpr fold_of_one<extreme_operation<false>> max{};
+
+/// Both ends of a range of values.
+template <class T>
+struct extent_of_values {
+  T min, max;
+  friend constexpr bool operator==(extent_of_values const&, extent_of_values const&) = default;
+};
+
+namespace op {
+struct make_minmax {
+  static constexpr char const* spelling = "minmax";
+  static constexpr bool of_elements = true;
+  template <class T>
+  static constexpr extent_of_values<T> apply(T a, T b) {
+    return {a, b};
+  }
+};
+} // namespace op
+
+/// minmax and its call with an element expression.
+struct minmax_fold : folded_call<op::make_minmax, decltype(min(_1)), decltype(max(_1))> {
+  template <class E>
+  constexpr auto operator()(E e) const {
+    return call_of<op::make_minmax>(min(e), max(e));
+  }
+};
+/// The least and the greatest element, as .min and .max.
+inline constexpr minmax_fold minmax{};
+
+} // namespace tally::inline v0

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// norm<P> and norm_inf of one element expression, composed of sums and maxima. Layer 1.
+#pragma once
+
+#include <tally/fold/algebra.hpp>
+#include <tally/fold/min_max.hpp>
+#include <tally/fold/sum.hpp>
+
+namespace tally::inline v0 {
+
+namespace op {
+/// The P-th root.
+template <int P>
+struct root {
+  static constexpr char const* spelling = P == 1 ? "norm<1>" : (P == 2 ? "norm<2>" : "norm<P>");
+  static constexpr bool of_elements = true;
+  template <class A>
+  static auto apply(A s) {
+    if constexpr (P == 1)
+      return s;
+    else if constexpr (P == 2)
+      return math::sqrt(real_argument(s));
+    else
+      return math::pow(real_argument(s), decltype(real_argument(s))(1) / P);
+  }
+};
+/// |x|^P by repeated multiplication.
+template <int P>
+struct power {
+  static constexpr char const* spelling = P == 1 ? "abs" : (P == 2 ? "squared_abs" : "power_abs");
+  template <class A>
+  TALLY_INLINE static constexpr auto apply(A a) {
+    auto const x = abs::apply(a);
+    auto r = x;
+    for (int k = 1; k < P; ++k)
+      r = times::apply(r, x);
+    return r;
+  }
+};
+} // namespace op
+
+template <int P>
+struct norm_fold : folded_call<op::root<P>, decltype(sum(call_of<op::power<P>>(_1)))> {
+  static_assert(P >= 1, "norm<P> is a norm for P >= 1");
+  template <class E>
+  constexpr auto operator()(E e) const {
+    return call_of<op::root<P>>(sum(call_of<op::power<P>>(e)));
+  }
+};
+/// The P-norm: the P-th root of the sum of |x|^P; of nothing, zero.
+template <int P>
+inline constexpr norm_fold<P> norm{};
+
+/// The largest |x|; of nothing, zero.
+struct norm_inf_fold : or_else_fold<decltype(max(abs(_1))), int> {
+  template <class E>
+  constexpr auto operator()(E e) const {
+    return max(abs(e)).or_else(0);
+  }
+};
+inline constexpr norm_inf_fold norm_inf{};
+
+} // namespace tally::inline v0

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The route "full": one answer per fold over all elements, in one launch. Layer 4. The kernel decides nothing; its plan is
+// its first template argument.
+#pragma once
+
+#include <tally/fold/folds.hpp>
+#include <tally/kernel/leaf.cuh>
+#include <tally/kernel/partials.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// The states of one block, in thread 0.
+template <plan P, class Program>
+__device__ __forceinline__ typename Program::states fold_block(Program const& p, i64 leaves) {
+  int const thread = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
+  i64 const first_of_block = i64(blockIdx.x) * P.leaves_per_block();
+  i64 const leaf = first_of_block + warp * P.leaves_per_warp;
+  if constexpr (P.order == combine_order::canonical_tree) {
+    typename Program::states s;
+    if (leaf < leaves)
+      s = fold_subtree<P>(p, leaf, leaves, thread);
+    i64 const warps = (leaves - first_of_block - 1) / P.leaves_per_warp + 1;
+    return combine_warps<P>(p, s, warps);
+  } else {
+    return combine_threads<P>(p, fold_freely<P>(p, leaf, leaves, thread));
+  }
+}
+
+/// Folds the program; `*answer` receives its states. Launched with plan threads and at least one block, whose number is
+/// ceil(leaves / leaves per block); the workspace has room for one partial per block.
+template <plan P, class Program>
+__global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
+    full(__grid_constant__ Program const p, partials_view const ws, typename Program::states* answer) {
+  i64 const leaves = (p.extent - 1) / P.elements_per_leaf() + 1;
+  u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
+  auto s = fold_block<P>(p, leaves);
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0)
+      publish<Program>(s, ws.words + i64(blockIdx.x) * words_per_partial<Program>, epoch);
+    if (blockIdx.x != gridDim.x - 1)
+      return;
+    s = fold_partials<P>(p, ws.words, epoch, gridDim.x);
+  }
+  if (threadIdx.x == 0) {
+    *answer = s;
+    if (gridDim.x > 1)
+      *ws.epoch = epoch;
+  }
+}
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the elements of a leaf reach registers, one loader per load primitive. Layer 4. A thread holds `group` lanes of
+// every row: neighbours where a group is loaded at once, every 32nd where neighbouring threads load neighbours.
+#pragma once
+
+#include <tally/element/column.hpp>
+#include <tally/plan/plan.hpp>
+
+namespace tally::inline v0::kernel {
+
+/// One load of Bytes bytes that are read once: evicted first.
+template <int Bytes>
+__device__ __forceinline__ void load_streaming(void* to, void const* from) {
+  if constexpr (Bytes == 16) {
+    uint4 const v = __ldcs(static_cast<uint4 const*>(from));
+    memcpy(to, &v, 16);
+  } else if constexpr (Bytes == 8) {
+    uint2 const v = __ldcs(static_cast<uint2 const*>(from));
+    memcpy(to, &v, 8);
+  } else if constexpr (Bytes == 4) {
+    unsigned const v = __ldcs(static_cast<unsigned const*>(from));
+    memcpy(to, &v, 4);
+  } else if constexpr (Bytes == 2) {
+    unsigned short const v = __ldcs(static_cast<unsigned short const*>(from));
+    memcpy(to, &v, 2);
+  } else {
+    unsigned char const v = __ldcs(static_cast<unsigned char const*>(from));
+    memcpy(to, &v, 1);
+  }
+}
+
+/// Where lane k of this thread stands in a row of 32 * group lanes.
+template <plan P>
+__device__ __forceinline__ constexpr int lane_in_row(int thread, int k) {
+  return P.sources_are_striped() ? k * 32 + thread : thread * P.lanes_per_group + k;
+}
+
+/// Rows x group elements of one column in the registers of one thread.
+template <plan P, int Rows, class Column, source_choice Choice>
+struct loaded;
+
+template <plan P, int Rows, memory_column Column, source_choice Choice>
+  requires(Choice.load == load_primitive::vector_ldg)
+struct loaded<P, Rows, Column, Choice> {
+  using T = typename Column::value_type;
+  static constexpr int group = P.lanes_per_group;
+  static constexpr int per_load = Choice.bytes_per_load / int(sizeof(T));
+  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
+
+  __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
+    T const* const from = c.data + first + thread * group;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+      for (int k = 0; k < group; k += per_load)
+        load_streaming<Choice.bytes_per_load>(bytes[r] + k * sizeof(T), from + r * 32 * group + k);
+  }
+  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
+    T v;
+    memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
+    return v;
+  }
+};
+
+template <plan P, int Rows, memory_column Column, source_choice Choice>
+  requires(Choice.load == load_primitive::striped_ldg)
+struct loaded<P, Rows, Column, Choice> {
+  using T = typename Column::value_type;
+  static constexpr int group = P.lanes_per_group;
+  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
+
+  __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
+    auto const from = c.from(first + thread);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+      for (int k = 0; k < group; ++k) {
+        T const v = from.at(r * 32 * group + k * 32);
+        memcpy(bytes[r] + k * sizeof(T), &v, sizeof(T));
+      }
+  }
+  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
+    T v;
+    memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
+    return v;
+  }
+};
+
+template <plan P, int Rows, class Column, source_choice Choice>
+  requires(Choice.load == load_primitive::computed)
+struct loaded<P, Rows, Column, Choice> {
+  __device__ __forceinline__ void load(Column const&, i64, int) {}
+  __device__ __forceinline__ auto at(Column const& c, i64 first, int r, int k, int thread) const {
+    return c.at(first + r * 32 * P.lanes_per_group + lane_in_row<P>(thread, k));
+  }
+};
+
+} // namespace tally::inline v0::kernel

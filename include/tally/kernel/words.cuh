@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// States as 32-bit words: what a shuffle moves and what a slot of the workspace holds. Layer 4.
+#pragma once
+
+#include <tally/base/numbers.hpp>
+
+namespace tally::inline v0::kernel {
+
+/// Any trivially copyable state as words; the last one is padded with zero bits.
+template <class State>
+struct words {
+  static constexpr int count = int((sizeof(State) + 3) / 4);
+  u32 w[count];
+
+  __device__ static words of(State const& s) {
+    words r;
+    r.w[count - 1] = 0;
+    memcpy(r.w, &s, sizeof(State));
+    return r;
+  }
+  __device__ State state() const {
+    State s;
+    memcpy(&s, w, sizeof(State));
+    return s;
+  }
+};
+
+/// The state of the lane `offset` further up in the warp.
+template <class State>
+__device__ State shuffled_down(State const& s, int offset) {
+  auto w = words<State>::of(s);
+#pragma unroll
+  for (int i = 0; i < words<State>::count; ++i)
+    w.w[i] = __shfl_down_sync(0xffffffffu, w.w[i], offset);
+  return w.state();
+}
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Answers: how the states of a finished read become what the user asked for. Layer 2, host only. Binding turns the folds
+// of a reduction into leaves, each computed once however often it is named, and into answer nodes that say which leaf they
+// look at; the nodes are evaluated on the host, so their arithmetic is the same on every back end.
+#pragma once
+
+#include <optional>
+
+#include <tally/fold/count.hpp>
+#include <tally/fold/program.hpp>
+#include <tally/pipeline/reduce.hpp>
+
+namespace tally::inline v0::answers {
+
+/// What a node sees: the leaves, their states, and the summary of the read.
+template <class Leaves, class States>
+struct outcome {
+  Leaves const& leaves;
+  States const& states;
+  summary of;
+};
+
+/// The answer of leaf I.
+template <int I>
+struct leaf {
+  template <class Outcome>
+  constexpr bool empty(Outcome const& o) const {
+    auto const& m = get<I>(o.leaves).monoid;
+    if constexpr (partial_monoid<std::remove_cvref_t<decltype(m)>>)
+      return m.empty(get<I>(o.states), o.of);
+    else
+      return false;
+  }
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    return get<I>(o.leaves).monoid.lower(get<I>(o.states), o.of);
+  }
+};
+
+/// A count without a mask: the extent, which nobody needs to count.
+struct extent {
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  constexpr i64 value(Outcome const& o) const {
+    return o.of.extent;
+  }
+};
+
+template <class T>
+struct number {
+  T held;
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  constexpr T value(Outcome const&) const {
+    return held;
+  }
+};
+
+template <class Op, class... Nodes>
+struct computed {
+  pack<Nodes...> nodes;
+  template <class Outcome>
+  constexpr bool empty(Outcome const& o) const {
+    return unpack([&](auto const&... n) { return (false || ... || n.empty(o)); }, nodes);
+  }
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    return unpack([&](auto const&... n) { return Op::apply(n.value(o)...); }, nodes);
+  }
+};
+
+template <class Node, class T>
+struct otherwise {
+  Node node;
+  T held;
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    using Value = decltype(node.value(o));
+    return node.empty(o) ? static_cast<Value>(held) : node.value(o);
+  }
+};
+
+template <class Node>
+struct perhaps {
+  Node node;
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    using Value = decltype(node.value(o));
+    return node.empty(o) ? std::optional<Value>() : std::optional<Value>(node.value(o));
+  }
+};
+
+/// Leaves so far, and the node that was just planted.
+template <class Leaves, class Node>
+struct planted {
+  Leaves leaves;
+  Node node;
+};
+
+namespace detail {
+template <class Leaf, class... Leaves>
+constexpr int find(pack<Leaves...> const*) {
+  int at = -1, i = 0;
+  ((at < 0 && std::same_as<Leaf, Leaves> ? void(at = i++) : void(++i)), ...);
+  return at;
+}
+template <class... Values>
+constexpr bool any_captures(pack<Values...> const*) {
+  return (false || ... || Values::captures);
+}
+template <class Op>
+constexpr bool holds_values() {
+  return sizeof(Op) > 1;
+}
+
+/// The monoid of an operation over values of the given types, behind a flag where a mask may let nothing through.
+template <class Row, class Op, class Mask, class... Values>
+constexpr auto monoid_for(Op const& op, Mask const&, pack<Values...> const&) {
+  auto m = op.template bind<decltype(std::declval<Values>().eval(std::declval<Row>()))...>();
+  if constexpr (requires { decltype(m)::empty_by_extent; } && !std::same_as<Mask, always>)
+    return seen<decltype(m)>{m};
+  else
+    return m;
+}
+} // namespace detail
+
+template <class Pipe, class Leaves, class Fold>
+constexpr auto plant(Pipe const& p, Leaves const& leaves, Fold const& fold);
+
+namespace detail {
+template <class Pipe, class Leaves, class Op, class Values, class Mask>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f) {
+  auto mask = both_masks(p.mask, f.mask.substitute(p.values));
+  if constexpr (std::same_as<Op, count_operation> && std::same_as<decltype(mask), always>) {
+    return planted<Leaves, extent>{leaves, {}};
+  } else {
+    auto values = unpack([&](auto const&... v) { return make_pack(v.substitute(p.values)...); }, f.values);
+    auto m = monoid_for<row_of<Pipe>>(f.op, mask, values);
+    using Leaf = bound<decltype(m), decltype(values), decltype(mask)>;
+    // the mask of the pipe is the same value for every leaf, so only what the fold itself captures tells leaves apart
+    constexpr bool shared =
+        !any_captures(static_cast<Values const*>(nullptr)) && !Mask::captures && !holds_values<Op>();
+    constexpr int at = find<Leaf>(static_cast<Leaves const*>(nullptr));
+    if constexpr (shared && at >= 0)
+      return planted<Leaves, leaf<at>>{leaves, {}};
+    else
+      return planted<decltype(join(leaves, make_pack(Leaf{m, values, mask}))), leaf<Leaves::size>>{
+          join(leaves, make_pack(Leaf{m, values, mask})), {}};
+  }
+}
+template <class Pipe, class Leaves>
+constexpr auto plant_all(Pipe const&, Leaves const& leaves) {
+  return planted<Leaves, pack<>>{leaves, {}};
+}
+template <class Pipe, class Leaves, class Fold, class... Folds>
+constexpr auto plant_all(Pipe const& p, Leaves const& leaves, Fold const& fold, Folds const&... folds) {
+  auto first = plant(p, leaves, fold);
+  auto rest = plant_all(p, first.leaves, folds...);
+  auto nodes = join(make_pack(first.node), rest.node);
+  return planted<decltype(rest.leaves), decltype(nodes)>{rest.leaves, nodes};
+}
+template <class Pipe, class Leaves, class Op, class... Args>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
+  auto planted_all = unpack([&](auto const&... a) { return plant_all(p, leaves, a...); }, f.args);
+  return [&]<class... Nodes>(pack<Nodes...> const& nodes) {
+    return planted<decltype(planted_all.leaves), computed<Op, Nodes...>>{planted_all.leaves, {nodes}};
+  }(planted_all.node);
+}
+template <class Pipe, class Leaves, class Fold, class T>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f) {
+  auto inner = plant(p, leaves, f.fold);
+  return planted<decltype(inner.leaves), otherwise<decltype(inner.node), T>>{inner.leaves, {inner.node, f.value}};
+}
+template <class Pipe, class Leaves, class Fold>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, maybe_fold<Fold> const& f) {
+  auto inner = plant(p, leaves, f.fold);
+  return planted<decltype(inner.leaves), perhaps<decltype(inner.node)>>{inner.leaves, {inner.node}};
+}
+} // namespace detail
+
+/// Adds the leaves a fold needs and gives the node that computes its answer.
+template <class Pipe, class Leaves, class Fold>
+constexpr auto plant(Pipe const& p, Leaves const& leaves, Fold const& fold) {
+  if constexpr (fold_like<Fold>)
+    return detail::plant_fold(p, leaves, static_cast<typename Fold::tally_fold const&>(fold));
+  else
+    return planted<Leaves, number<decltype(fold.value)>>{leaves, {fold.value}};
+}
+
+} // namespace tally::inline v0::answers
+
+namespace tally::inline v0 {
+
+/// A reduction bound to types: the program to run and the nodes that make the answers.
+template <class Program, class Nodes>
+struct bound_reduction {
+  Program program;
+  Nodes nodes;
+};
+
+namespace detail {
+template <class... Columns, class... Leaves>
+constexpr auto make_program(source<Columns...> const& s, pack<Leaves...> const& leaves) {
+  return program<pack<Columns...>, Leaves...>{s.columns, s.extents[0], 0, leaves};
+}
+} // namespace detail
+
+/// Binds the folds of a reduction to the types of its source; extents are taken from the first column.
+template <class Pipe, class... Folds>
+constexpr auto bind(reduced<Pipe, Folds...> const& r) {
+  auto planted = unpack([&](auto const&... f) { return answers::detail::plant_all(r.pipe, pack<>{}, f...); }, r.folds);
+  auto program = detail::make_program(r.pipe.source, planted.leaves);
+  return bound_reduction<decltype(program), decltype(planted.node)>{program, planted.node};
+}
+
+} // namespace tally::inline v0

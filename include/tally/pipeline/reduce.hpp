@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The verb reduce: ends a pipeline with one or several folds that are computed in one read. Layer 2.
+#pragma once
+
+#include <tally/pipeline/judge_fold.hpp>
+#include <tally/pipeline/pipe.hpp>
+
+namespace tally::inline v0 {
+
+/// A whole reduction: what is read, what is done to a row, what is folded. run() gives its answers.
+template <class Pipe, class... Folds>
+struct reduced {
+  using tally_pipeline = reduced;
+  Pipe pipe;
+  pack<Folds...> folds;
+};
+
+template <class... Folds>
+struct reducing {
+  using tally_stage = reducing;
+  pack<Folds...> folds;
+
+  template <class Pipe>
+  static constexpr auto judge() {
+    if constexpr (finished<Pipe>)
+      return reason<because::nothing_follows_reduce<Pipe>>{};
+    else
+      return first_reason<decltype(judge_fold<Folds, Pipe>())...>();
+  }
+  template <class Pipe>
+  using why_not = typename decltype(judge<Pipe>())::type;
+
+  template <class Pipe>
+  constexpr auto on(Pipe const& p) const {
+    return reduced<Pipe, Folds...>{p, folds};
+  }
+};
+
+/// The folds to compute, one answer each, all in one read of the source.
+template <class... Folds>
+constexpr auto reduce(Folds... folds) {
+  if constexpr ((std::same_as<Folds, ill_formed> || ...)) {
+    return ill_formed{};
+  } else if constexpr (sizeof...(Folds) > 0 && (fold_like<Folds> && ...)) {
+    return reducing<Folds...>{make_pack(folds...)};
+  } else {
+    return (void)sizeof(because::reduce_needs_folds<pack<Folds...>>), ill_formed{};
+  }
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// from(columns...): what is read. Layer 2. Any sized random-access range is a column: contiguous ones are read in place,
+// device memory is named by device(pointer, n), the rest stays on the CPU. Nothing is read here; lengths are checked by run.
+#pragma once
+
+#include <iterator>
+#include <type_traits>
+
+#include <tally/base/because.hpp>
+#include <tally/element/column.hpp>
+
+namespace tally::inline v0 {
+
+/// A column and how many elements it has.
+template <class Column>
+struct sized_column {
+  Column column;
+  i64 extent;
+};
+
+/// n elements of device (or any) memory that start at the pointer; who owns them is the caller's business.
+template <class T>
+constexpr sized_column<contiguous<T>> device(T const* pointer, i64 n) {
+  return {{pointer}, n};
+}
+/// n elements that lie stride elements apart (stride may be negative, not zero); memory of host or device.
+template <class T>
+constexpr sized_column<strided<T>> every(T const* pointer, i64 n, i64 stride) {
+  return {{pointer, stride}, n};
+}
+/// 0, 1, ..., n - 1: computed, never read.
+constexpr sized_column<counting<i64>> iota(i64 n) { return {{0, 1}, n}; }
+/// start, start + step, ... (n numbers): computed, never read.
+template <real T>
+constexpr sized_column<counting<T>> iota(T start, i64 n, T step = T(1)) {
+  return {{start, step}, n};
+}
+
+/// How a range becomes a column: specialise for your own range types (tally/ranges.hpp does it for range-v3's views).
+template <class Range>
+struct column_of;
+
+namespace detail {
+template <class R>
+concept has_data = requires(R& r) {
+  { std::size(r) } -> std::convertible_to<std::size_t>;
+  *std::data(r);
+};
+template <class R>
+concept indexed = requires(R& r) {
+  { std::size(r) } -> std::convertible_to<std::size_t>;
+  r[0];
+};
+template <class R>
+inline constexpr bool is_sized_column = false;
+template <class C>
+inline constexpr bool is_sized_column<sized_column<C>> = true;
+template <class R>
+concept own_column = requires(R& r) { column_of<std::remove_cvref_t<R>>::make(r); };
+/// A view: cheap to copy, its elements live elsewhere. A container given as an rvalue would be gone before it is read.
+template <class R>
+concept outlives_the_call =
+    std::is_lvalue_reference_v<R> || std::is_trivially_copy_constructible_v<std::remove_cvref_t<R>>;
+} // namespace detail
+
+/// What from() takes.
+template <class R>
+concept column_like = detail::is_sized_column<std::remove_cvref_t<R>> || detail::own_column<R> ||
+                      (detail::outlives_the_call<R> && (detail::has_data<R> || detail::indexed<R>));
+
+/// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
+template <class T>
+struct element_type {
+  using type = T;
+};
+
+template <class R>
+constexpr auto as_column(R&& r) {
+  using Range = std::remove_cvref_t<R>;
+  if constexpr (detail::is_sized_column<Range>) {
+    return r;
+  } else if constexpr (detail::own_column<R>) {
+    return column_of<Range>::make(r);
+  } else if constexpr (detail::has_data<R>) {
+    using T = std::remove_cvref_t<decltype(*std::data(r))>;
+    using E = typename element_type<T>::type;
+    static_assert(sizeof(T) == sizeof(E) && __is_trivially_copyable(T));
+    if constexpr (std::is_same_v<T, E>)
+      return sized_column<contiguous<T>>{{std::data(r)}, static_cast<i64>(std::size(r))};
+    else
+      return sized_column<contiguous<E>>{{reinterpret_cast<E const*>(std::data(r))}, static_cast<i64>(std::size(r))};
+  } else if constexpr (std::is_lvalue_reference_v<R> && !std::is_trivially_copy_constructible_v<Range>) {
+    struct reference {
+      Range const* range;
+      constexpr auto operator[](std::size_t i) const { return static_cast<std::decay_t<decltype((*range)[i])>>((*range)[i]); }
+      constexpr std::size_t size() const { return std::size(*range); }
+    };
+    return sized_column<host_column<reference>>{{{&r}, 0}, static_cast<i64>(std::size(r))};
+  } else {
+    return sized_column<host_column<Range>>{{r, 0}, static_cast<i64>(std::size(r))};
+  }
+}
+
+/// Columns of (hopefully) one length; run() checks it.
+template <class... Columns>
+struct source {
+  pack<Columns...> columns;
+  i64 extents[sizeof...(Columns)];
+};
+
+template <class... Sized>
+constexpr auto make_source(Sized... s) {
+  return source<decltype(s.column)...>{make_pack(s.column...), {s.extent...}};
+}
+
+} // namespace tally::inline v0

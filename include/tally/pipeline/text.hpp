@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pipeline as people read it: from(f32[1000]) | filter(_1 > 0) | reduce(sum(_1 * _2)). Layer 2, host only.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include <tally/base/name_of.hpp>
+#include <tally/pipeline/reduce.hpp>
+
+namespace tally::inline v0 {
+
+/// The short name of an element type: f32, u8, bool; a user's type by its own name.
+template <class T>
+std::string short_name() {
+  if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_same_v<T, f16>)
+    return "f16";
+  else if constexpr (std::is_same_v<T, bf16>)
+    return "bf16";
+  else if constexpr (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? "f32" : "f64";
+  else if constexpr (std::is_integral_v<T>)
+    return (std::is_signed_v<T> ? "i" : "u") + std::to_string(8 * sizeof(T));
+  else
+    return name_of<T>();
+}
+
+/// A fold where the printer expects something that prints itself.
+template <class Fold>
+struct printable {
+  Fold const& fold;
+  template <class Out>
+  void print(Out& out) const {
+    out.fold_argument(fold);
+  }
+};
+
+/// Collects the text of expressions and folds.
+class printer {
+public:
+  std::string out;
+
+  printer& text(char const* s) {
+    out += s;
+    return *this;
+  }
+  printer& number(long long i) {
+    out += std::to_string(i);
+    return *this;
+  }
+  template <class T>
+  void scalar(T const& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      out += value ? "true" : "false";
+    } else if constexpr (floating<T>) {
+      char buffer[32];
+      std::snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
+      out += buffer;
+    } else if constexpr (integer<T>) {
+      out += std::to_string(value);
+    } else {
+      out += short_name<T>() + "{...}";
+    }
+  }
+  /// An operation and its operands: infix in parentheses where its spelling is a symbol.
+  template <class Op, class... Args>
+  void call(Op, Args const&... args) {
+    std::string const spelling = Op::spelling;
+    bool const symbol = std::string("+-*/%<>=!&|^~").find(spelling[0]) != std::string::npos;
+    if (symbol && sizeof...(Args) == 2)
+      list("(", " " + spelling + " ", ")", args...);
+    else if (symbol)
+      list(spelling, "", "", args...);
+    else
+      list(spelling + "(", ", ", ")", args...);
+  }
+  template <class... Args>
+  void named(char const* name, Args const&... args) {
+    list(std::string(name) + "(", ", ", ")", args...);
+  }
+  template <class... Args>
+  void list(std::string const& open, std::string const& between, std::string const& close, Args const&... args) {
+    out += open;
+    int printed = 0;
+    ((printed++ > 0 ? void(out += between) : void(), args.print(*this)), ...);
+    out += close;
+  }
+
+  template <class Op, class... Values, class Mask>
+  void fold(folding<Op, pack<Values...>, Mask> const& f) {
+    out += Op::spelling;
+    if constexpr (requires { f.op.print_parameters(*this); }) {
+      out += "(";
+      f.op.print_parameters(*this);
+      out += ")";
+    }
+    if constexpr (sizeof...(Values) > 0)
+      unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
+    if constexpr (!std::is_same_v<Mask, always>) {
+      out += ".where(";
+      f.mask.print(*this);
+      out += ")";
+    }
+  }
+  template <class Op, class... Args>
+  void fold(folded_call<Op, Args...> const& f) {
+    if constexpr (requires { Op::of_elements; })
+      of_elements(Op::spelling, static_cast<typename nth_t<0, Args...>::tally_fold const&>(get<0>(f.args)));
+    else
+      unpack([&](auto const&... a) { call(Op{}, printable<std::remove_cvref_t<decltype(a)>>{a}...); }, f.args);
+  }
+  /// A composed fold that people know by one name: mean(_1).where(...).
+  template <class Op, class Values, class Mask>
+  void of_elements(char const* name, folding<Op, Values, Mask> const& f) {
+    out += name;
+    if constexpr (Values::size > 0)
+      unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
+    if constexpr (!std::is_same_v<Mask, always>) {
+      out += Values::size == 0 ? "(" : ".where(";
+      f.mask.print(*this);
+      out += ")";
+    }
+  }
+  template <class Fold, class T>
+  void fold(or_else_fold<Fold, T> const& f) {
+    fold_argument(f.fold);
+    out += ".or_else(";
+    scalar(f.value);
+    out += ")";
+  }
+  template <class Fold>
+  void fold(maybe_fold<Fold> const& f) {
+    fold_argument(f.fold);
+    out += ".maybe()";
+  }
+  template <class Arg>
+  void fold_argument(Arg const& a) {
+    if constexpr (fold_like<Arg>)
+      fold(static_cast<typename Arg::tally_fold const&>(a));
+    else
+      a.print(*this);
+  }
+};
+
+namespace detail {
+template <class Column>
+std::string column_text(Column const&, i64 extent) {
+  std::string s = short_name<typename Column::value_type>() + "[" + std::to_string(extent) + "]";
+  if constexpr (requires(Column c) { c.stride; })
+    return "every(" + s + ")";
+  else if constexpr (!Column::lowerable)
+    return "host(" + s + ")";
+  else if constexpr (!memory_column<Column>)
+    return "iota(" + s + ")";
+  else
+    return s;
+}
+} // namespace detail
+
+/// The text of one column: its type, extent and kind.
+template <class Source>
+std::string text_of_source(Source const& s) {
+  std::string out = "from(";
+  int i = 0;
+  unpack([&](auto const&... c) { ((out += (i ? ", " : "") + detail::column_text(c, s.extents[i]), ++i), ...); },
+         s.columns);
+  return out + ")";
+}
+
+/// The text of an expression.
+template <class Expr>
+std::string text_of(Expr const& e) {
+  printer p;
+  if constexpr (fold_like<Expr>)
+    p.fold_argument(e);
+  else
+    e.print(p);
+  bool const wrapped = p.out.size() > 1 && p.out.front() == '(' && p.out.back() == ')' && !fold_like<Expr>;
+  return wrapped ? p.out.substr(1, p.out.size() - 2) : p.out;
+}
+
+/// The text of a whole reduction; a map has already gone into the expressions that follow it.
+template <class Pipe, class... Folds>
+std::string text_of(reduced<Pipe, Folds...> const& r) {
+  std::string out = text_of_source(r.pipe.source);
+  if constexpr (!std::is_same_v<decltype(r.pipe.mask), always>)
+    out += " | filter(" + text_of(r.pipe.mask) + ")";
+  auto values = placeholders<current_count<Pipe>>();
+  if constexpr (!std::is_same_v<decltype(values), std::remove_cvref_t<decltype(r.pipe.values)>>) {
+    printer p;
+    unpack([&](auto const&... v) { p.list(" | map(", ", ", ")", v...); }, r.pipe.values);
+    out += p.out;
+  }
+  printer p;
+  int i = 0;
+  unpack([&](auto const&... f) { ((p.out += (i++ ? ", " : ""), p.fold_argument(f)), ...); }, r.folds);
+  return out + " | reduce(" + p.out + ")";
+}
+
+} // namespace tally::inline v0

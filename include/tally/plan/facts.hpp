@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Facts: everything the planner may know, as plain values. Layer 3. Types have been turned into facts by then
+// (plan/facts_of.hpp), so the planner itself is ordinary constexpr arithmetic that can be tested with numbers.
+#pragma once
+
+#include <tally/plan/plan.hpp>
+
+namespace tally::inline v0 {
+
+/// A chip, or a kind of chip; rates are bytes per second and seconds, measured where a comment in targets.hpp says so.
+struct target {
+  int compute_major;
+  int compute_minor;
+  int multiprocessors;
+  int max_cluster_blocks;
+  i64 shared_bytes_per_block;
+  i64 l2_bytes;
+  double read_bytes_per_second;
+  double launch_seconds;
+  friend constexpr bool operator==(target const&, target const&) = default;
+};
+
+/// One column: where it lies and how.
+struct source_facts {
+  i64 bytes_per_element; ///< 0 where nothing is read
+  i64 stride;            ///< in elements; 1 is contiguous
+  int address_alignment; ///< the largest power of two, at most 16, that divides the address
+  friend constexpr bool operator==(source_facts const&, source_facts const&) = default;
+};
+
+/// One fold, bound to types.
+struct fold_facts {
+  int state_bytes;
+  bool commutative;
+  bool order_free;
+  bool red_exists;                 ///< some red instruction is this fold's combination, from an identity of zero bits
+  block_algorithm block_when_free; ///< what plan/block.hpp picks where the order may be given up
+  friend constexpr bool operator==(fold_facts const&, fold_facts const&) = default;
+};
+
+/// Everything about one full reduction.
+struct facts {
+  i64 extent;
+  contract promise;
+  int lanes_per_group;
+  int rows_per_leaf;
+  int source_count;
+  int fold_count;
+  source_facts sources[max_sources];
+  fold_facts folds[max_folds];
+  tally::target target;
+
+  constexpr i64 elements_per_leaf() const { return i64(32) * lanes_per_group * rows_per_leaf; }
+  constexpr i64 leaves() const { return extent == 0 ? 0 : (extent - 1) / elements_per_leaf() + 1; }
+  constexpr i64 bytes_per_row() const {
+    i64 b = 0;
+    for (int i = 0; i < source_count; ++i)
+      b += sources[i].bytes_per_element;
+    return b;
+  }
+  constexpr i64 bytes_read() const { return extent * bytes_per_row(); }
+  constexpr int state_bytes() const {
+    int b = 0;
+    for (int i = 0; i < fold_count; ++i)
+      b += folds[i].state_bytes;
+    return b;
+  }
+  constexpr bool order_free() const {
+    for (int i = 0; i < fold_count; ++i)
+      if (!folds[i].order_free)
+        return false;
+    return true;
+  }
+  constexpr bool commutative() const {
+    for (int i = 0; i < fold_count; ++i)
+      if (!folds[i].commutative)
+        return false;
+    return true;
+  }
+};
+
+} // namespace tally::inline v0

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a program becomes facts: the one place where the planner's numbers are read off types and pointers. Layer 3.
+#pragma once
+
+#include <tally/fold/tree.hpp>
+#include <tally/plan/block.hpp>
+#include <tally/plan/facts.hpp>
+#include <tally/plan/load.hpp>
+#include <tally/plan/red_of.hpp>
+
+namespace tally::inline v0 {
+
+/// The largest power of two, at most 16, that divides an address.
+inline int alignment_of(void const* address) {
+  auto const a = reinterpret_cast<u64>(address);
+  return a == 0 ? 16 : static_cast<int>((a & -a) < 16 ? (a & -a) : 16);
+}
+
+template <column C>
+source_facts facts_of_column(C const& c) {
+  if constexpr (!memory_column<C>)
+    return {0, 1, 16};
+  else if constexpr (requires { c.stride; })
+    return {sizeof(typename C::value_type), c.stride, alignment_of(c.data)};
+  else
+    return {sizeof(typename C::value_type), 1, alignment_of(c.data)};
+}
+
+template <monoid M>
+constexpr fold_facts facts_of_fold() {
+  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, red_reducible<M>,
+          planning::block_of<M>()};
+}
+
+/// The facts of one full reduction on a target under a contract.
+template <class... Columns, class... Leaves>
+facts facts_of(program<pack<Columns...>, Leaves...> const& p, target const& t, contract c) {
+  using Program = program<pack<Columns...>, Leaves...>;
+  static_assert(sizeof...(Columns) <= max_sources, "a source has at most 8 columns");
+  static_assert(sizeof...(Leaves) <= max_folds, "one read folds at most 16 different leaves");
+  facts f{};
+  f.extent = p.extent;
+  f.promise = c;
+  f.lanes_per_group = shape_of<Program>.group;
+  f.rows_per_leaf = shape_of<Program>.rows;
+  f.source_count = sizeof...(Columns);
+  f.fold_count = sizeof...(Leaves);
+  f.target = t;
+  for_each_index<int(sizeof...(Columns))>([&](auto i) { f.sources[i] = facts_of_column(get<i>(p.columns)); });
+  for_each_index<int(sizeof...(Leaves))>(
+      [&](auto i) { f.folds[i] = facts_of_fold<typename nth_t<i, Leaves...>::monoid_type>(); });
+  return f;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every finished plan must satisfy, whoever made it. Layer 3. The planner ends here, the kernel's translation unit
+// asserts it, and a plan given by hand is refused by it.
+#pragma once
+
+#include <tally/plan/facts.hpp>
+
+namespace tally::inline v0 {
+
+/// Nothing is wrong, or the sentence that says what is.
+constexpr char const* why_illegal(plan const& p, facts const& f) {
+  if (p.threads_per_block < 32 || p.threads_per_block > 1024 || p.threads_per_block % 32 != 0)
+    return "threads_per_block must be a multiple of 32 from 32 to 1024";
+  if ((p.warps_per_block() & (p.warps_per_block() - 1)) != 0)
+    return "the warps of a block must be a power of two: a block is a subtree";
+  if (p.leaves_per_warp < 1 || (p.leaves_per_warp & (p.leaves_per_warp - 1)) != 0)
+    return "leaves_per_warp must be a power of two: a warp is a subtree";
+  if (p.lanes_per_group != f.lanes_per_group || p.rows_per_leaf != f.rows_per_leaf)
+    return "the shape of a leaf belongs to the tree, not to the plan";
+  if (p.rows_in_flight < 1 || p.rows_per_leaf % p.rows_in_flight != 0)
+    return "rows_in_flight must divide the rows of a leaf";
+  if (p.order == combine_order::free && !f.order_free() && f.promise != contract::fast)
+    return "only the fast contract gives up the order of a fold that rounds";
+  if (p.order == combine_order::free && !f.commutative())
+    return "a fold that does not commute keeps its order";
+  for (int i = 0; i < f.fold_count; ++i) {
+    if (p.folds[i].block != block_algorithm::neighbour_tree && p.order != combine_order::free)
+      return "along the canonical tree a block combines neighbours";
+    if (p.folds[i].grid == grid_combine::scalar_red && (f.promise != contract::fast || !f.folds[i].red_exists))
+      return "red needs the fast contract and an instruction of the fold's operation";
+  }
+  for (int i = 0; i < f.source_count; ++i) {
+    if (p.sources[i].load == load_primitive::vector_ldg &&
+        (f.sources[i].stride != 1 || f.sources[i].address_alignment < p.sources[i].bytes_per_load))
+      return "a vector load needs neighbours and an address aligned to its size";
+    if (p.sources[i].load == load_primitive::striped_ldg)
+      for (int k = 0; k < f.source_count; ++k)
+        if (p.sources[k].load == load_primitive::vector_ldg)
+          return "lanes live in one layout for all sources";
+  }
+  return nullptr;
+}
+
+constexpr bool legal(plan const& p, facts const& f) { return why_illegal(p, f) == nullptr; }
+
+} // namespace tally::inline v0

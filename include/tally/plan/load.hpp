@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How each source reaches registers. Layer 3. What a load needs is a concept on the column's type; what remains are the
+// address and the extent, which are numbers. It stands after the order because it never depends on a fold.
+#pragma once
+
+#include <tally/element/column.hpp>
+#include <tally/plan/facts.hpp>
+#include <tally/plan/why_not.hpp>
+
+namespace tally::inline v0::planning {
+
+/// A column whose neighbours are neighbours in memory: its groups can be loaded whole.
+template <class C>
+concept vector_loadable = memory_column<C> && !requires(C c) { c.stride; };
+
+/// The best load a column's type allows.
+template <class C>
+constexpr load_primitive load_of() {
+  return load_primitive::computed;
+}
+template <memory_column C>
+constexpr load_primitive load_of() {
+  return load_primitive::striped_ldg;
+}
+template <vector_loadable C>
+  requires memory_column<C>
+constexpr load_primitive load_of() {
+  return load_primitive::vector_ldg;
+}
+
+/// A group of lanes is loaded in pieces of at most 16 bytes; every piece must be aligned to its size. One striped source
+/// makes all sources striped: lanes live in one thread for all columns or for none.
+constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
+  bool striped = false;
+  for (int i = 0; i < f.source_count; ++i) {
+    source_facts const& s = f.sources[i];
+    i64 const group = s.bytes_per_element * f.lanes_per_group;
+    i64 const piece = group < 16 ? group : 16;
+    if (s.bytes_per_element == 0)
+      continue;
+    if (s.stride != 1) {
+      why.add("vector load", "elements lie {0} elements apart", i, s.stride);
+      striped = true;
+    } else if ((piece & (piece - 1)) != 0 || (group % piece) != 0) {
+      why.add("vector load", "an element of {0} bytes does not divide 16", i, s.bytes_per_element);
+      striped = true;
+    } else if (s.address_alignment < piece) {
+      why.add("vector load", "the address is aligned to {0} bytes, a load needs {1}", i, s.address_alignment, piece);
+      striped = true;
+    }
+  }
+  for (int i = 0; i < f.source_count; ++i) {
+    source_facts const& s = f.sources[i];
+    i64 const group = s.bytes_per_element * f.lanes_per_group;
+    if (s.bytes_per_element == 0)
+      p.sources[i] = {load_primitive::computed, 0};
+    else if (striped)
+      p.sources[i] = {load_primitive::striped_ldg, int(s.bytes_per_element)};
+    else
+      p.sources[i] = {load_primitive::vector_ldg, int(group < 16 ? group : 16)};
+  }
+}
+
+} // namespace tally::inline v0::planning

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan: every decision about a kernel, as one structural value with named fields. Layer 3. It is the template argument
+// of the kernel, the cache key, and the text in explain; spell.hpp writes it as the C++ that rebuilds it. What may change
+// from run to run without recompiling (how many blocks) is the launch, not the plan.
+#pragma once
+
+#include <tally/base/numbers.hpp>
+
+namespace tally::inline v0 {
+
+/// How much of the order may be given up. reproducible: the same bits everywhere; fast: IEEE per operation, no more.
+enum class contract { reproducible, fast };
+
+/// In which order states are combined: along the canonical tree, or free of it, in whatever order is quickest.
+enum class combine_order { canonical_tree, free };
+
+/// How a source reaches registers.
+enum class load_primitive {
+  vector_ldg,  ///< each thread loads its group of lanes at once, at most 16 bytes per instruction
+  striped_ldg, ///< neighbouring threads load neighbouring elements; no demand on alignment or stride
+  computed     ///< nothing is loaded
+};
+
+/// How the warps of a block combine their states.
+enum class block_algorithm {
+  neighbour_tree,         ///< the canonical tree: neighbours first; any fold
+  warp_reductions,        ///< cub::BLOCK_REDUCE_WARP_REDUCTIONS
+  raking,                 ///< cub::BLOCK_REDUCE_RAKING
+  raking_commutative_only ///< cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
+};
+
+/// How blocks combine their states.
+enum class grid_combine {
+  ordered_partials, ///< self-validating words in the workspace, folded in order by the last block
+  scalar_red        ///< red to one word per fold, read and cleaned by the last block to arrive
+};
+
+/// What was chosen for one column.
+struct source_choice {
+  load_primitive load;
+  int bytes_per_load;
+  friend constexpr bool operator==(source_choice const&, source_choice const&) = default;
+};
+
+/// What was chosen for one fold.
+struct fold_choice {
+  block_algorithm block;
+  grid_combine grid;
+  friend constexpr bool operator==(fold_choice const&, fold_choice const&) = default;
+};
+
+inline constexpr int max_sources = 8;
+inline constexpr int max_folds = 16;
+
+/// All decisions about the kernel of a full reduction.
+struct plan {
+  contract promise;
+  combine_order order;
+  int lanes_per_group;
+  int rows_per_leaf;
+  int threads_per_block;
+  int leaves_per_warp;
+  int rows_in_flight;
+  int blocks_per_multiprocessor;
+  source_choice sources[max_sources];
+  fold_choice folds[max_folds];
+  constexpr int warps_per_block() const { return threads_per_block / 32; }
+  constexpr int leaves_per_block() const { return warps_per_block() * leaves_per_warp; }
+  constexpr bool sources_are_striped() const {
+    for (auto const& s : sources)
+      if (s.load == load_primitive::striped_ldg && s.bytes_per_load > 0)
+        return true;
+    return false;
+  }
+  constexpr int elements_per_leaf() const { return 32 * lanes_per_group * rows_per_leaf; }
+  friend constexpr bool operator==(plan const&, plan const&) = default;
+};
+
+} // namespace tally::inline v0

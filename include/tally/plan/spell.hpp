@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A plan as the C++ that rebuilds it: the name expression that NVRTC compiles, the cache key, and the text in explain.
+// Layer 3, host only. Compiled in dsl/plan/spell.cpp.
+#pragma once
+
+#include <string>
+
+#include <tally/plan/facts.hpp>
+
+namespace tally::inline v0 {
+
+/// "tally::plan{.promise = tally::contract::reproducible, ...}", with the first sources and folds only.
+std::string spell(plan const& p, int sources, int folds);
+
+char const* spell(contract);
+char const* spell(combine_order);
+char const* spell(load_primitive);
+char const* spell(block_algorithm);
+char const* spell(grid_combine);
+
+} // namespace tally::inline v0

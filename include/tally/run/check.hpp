@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bad input is refused before anything runs: lengths, null pointers, strides. Layer 5.
+#pragma once
+
+#include <string>
+
+#include <tally/base/error.hpp>
+#include <tally/pipeline/source.hpp>
+
+namespace tally::inline v0 {
+
+namespace detail {
+template <class Column>
+void check_column(Column const& c, i64 extent, int number) {
+  std::string const who = "column _" + std::to_string(number);
+  if (extent < 0)
+    throw extent_mismatch(who + " has a negative extent, " + std::to_string(extent) + ".");
+  if constexpr (memory_column<Column>) {
+    if (c.data == nullptr && extent > 0)
+      throw null_column(who + " is a null pointer with " + std::to_string(extent) + " elements.");
+    if constexpr (requires { c.stride; })
+      if (c.stride == 0 && extent > 1)
+        throw zero_stride(who + " has a stride of 0 over " + std::to_string(extent) + " elements.");
+  }
+}
+} // namespace detail
+
+/// Throws extent_mismatch, null_column or zero_stride, naming the column and both numbers.
+template <class... Columns>
+void check_source(source<Columns...> const& s) {
+  for_each_index<int(sizeof...(Columns))>([&](auto i) {
+    detail::check_column(get<i>(s.columns), s.extents[i], i + 1);
+    if (s.extents[i] != s.extents[0])
+      throw extent_mismatch("column _" + std::to_string(i + 1) + " has " + std::to_string(s.extents[i]) +
+                            " elements, column _1 has " + std::to_string(s.extents[0]) + ".");
+  });
+}
+
+} // namespace tally::inline v0

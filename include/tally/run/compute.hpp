@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a program to its states, on the CPU or on a GPU: the same tree either way. Layer 5.
+#pragma once
+
+#include <vector>
+
+#include <tally/base/error.hpp>
+#include <tally/plan/facts_of.hpp>
+#include <tally/run/cpu_door.hpp>
+#include <tally/run/cpu_tile.hpp>
+#include <tally/run/device_text.hpp>
+#include <tally/run/gpu_door.hpp>
+#include <tally/run/on.hpp>
+
+namespace tally::inline v0 {
+
+namespace detail {
+
+/// Where the columns of a program lie; the pointers may be replaced through it.
+template <class Program>
+void places_of(Program& p, gpu::column_place* out) {
+  for_each_index<decltype(p.columns)::size>([&](auto i) {
+    auto& c = get<i>(p.columns);
+    using Column = std::remove_cvref_t<decltype(c)>;
+    if constexpr (memory_column<Column>) {
+      i64 stride = 1;
+      if constexpr (requires { c.stride; })
+        stride = c.stride;
+      i64 const size = sizeof(typename Column::value_type);
+      i64 const reach = (p.extent - 1) * stride * size;
+      out[i] = {reinterpret_cast<void const**>(&c.data),
+                reach < 0 ? reach : 0, (reach < 0 ? -reach : reach) + size};
+    } else {
+      out[i] = {nullptr, 0, 0};
+    }
+  });
+}
+
+template <class... States>
+constexpr int words_of(pack<States...> const*) {
+  return int((0 + ... + ((sizeof(States) + 3) / 4)));
+}
+
+/// The constants of a program's type, one object per type.
+template <class Program>
+gpu::program_type const& type_of() {
+  static gpu::kernel_list kernels;
+  static gpu::program_type const type{&name_of<Program>,
+                                      &definitions_of<Program>,
+                                      sizeof(Program),
+                                      alignof(Program),
+                                      sizeof(typename Program::states),
+                                      words_of(static_cast<typename Program::states const*>(nullptr)),
+                                      &kernels};
+  return type;
+}
+
+/// A request to run a program on a GPU; the program must outlive it.
+template <class Program>
+gpu::full_request request_for(Program& p, on::gpu_place where, contract c) {
+  gpu::full_request r{&type_of<Program>(), &p, facts_of(p, target{}, c), {}, where.ordinal, where.queue, nullptr};
+  places_of(p, r.columns);
+  return r;
+}
+
+/// Device memory cannot be read by the host.
+template <class Program>
+void check_host_can_read(Program& p) {
+  gpu::column_place places[max_sources]{};
+  places_of(p, places);
+  for (int i = 0; i < decltype(p.columns)::size; ++i)
+    if (places[i].pointer && gpu::residence_of(*places[i].pointer) == gpu::residence::device)
+      throw wrong_residence("column _" + std::to_string(i + 1) + " is in device memory and the run is on the CPU.");
+}
+
+} // namespace detail
+
+namespace cpu {
+
+/// Leaves per tile: a tile is a subtree, small enough to balance the cores, large enough to forget the call.
+inline constexpr i64 leaves_per_tile = 64;
+
+/// Folds a program of at least one element on the host.
+template <class Program>
+typename Program::states fold(Program const& p, int threads) {
+  using States = typename Program::states;
+  i64 const leaves = (p.extent - 1) / shape_of<Program>.elements() + 1;
+  i64 const tiles = (leaves - 1) / leaves_per_tile + 1;
+  auto const tile_of = [&](i64 tile) {
+    i64 const first = tile * leaves_per_tile;
+    return fold_subtree(p, first, leaves - first < leaves_per_tile ? leaves - first : leaves_per_tile);
+  };
+  if (tiles == 1)
+    return tile_of(0);
+  std::vector<States> of_tile(static_cast<std::size_t>(tiles));
+  struct job {
+    decltype(tile_of) const& tile;
+    States* out;
+  } context{tile_of, of_tile.data()};
+  for_each_tile(
+      tiles,
+      [](void* c, i64 tile) {
+        auto const& j = *static_cast<job*>(c);
+        j.out[tile] = j.tile(tile);
+      },
+      &context, threads);
+  combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, of_tile.data(), tiles);
+  return of_tile[0];
+}
+
+} // namespace cpu
+
+/// The states of a program on the host.
+template <class Program>
+typename Program::states compute(Program p, on::cpu_place where, contract) {
+  if (p.extent == 0)
+    return p.identity();
+  detail::check_host_can_read(p);
+  return cpu::fold(p, where.thread_count);
+}
+
+/// The states of a program on a GPU.
+template <class Program>
+typename Program::states compute(Program p, on::gpu_place where, contract c) {
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  if (p.extent == 0)
+    return p.identity();
+  auto request = detail::request_for(p, where, c);
+  auto const queued = gpu::enqueue(request);
+  gpu::wait(queued);
+  return *static_cast<typename Program::states const*>(queued.slot.host());
+}
+
+/// Where on::any goes: the GPU that holds the columns, else the CPU.
+template <class Program>
+int gpu_for([[maybe_unused]] Program& p) {
+  if constexpr (Program::lowerable) {
+    if (p.extent == 0 || gpu::device_count() == 0)
+      return -1;
+    gpu::column_place places[max_sources]{};
+    detail::places_of(p, places);
+    return gpu::home_of(places, decltype(p.columns)::size);
+  } else {
+    return -1;
+  }
+}
+
+/// The states of a program wherever it is quickest to get them.
+template <class Program>
+typename Program::states compute(Program p, on::any_place, contract c) {
+  if constexpr (Program::lowerable)
+    if (int const ordinal = gpu_for(p); ordinal >= 0)
+      return compute(p, on::gpu(ordinal), c);
+  return compute(p, on::cpu, c);
+}
+
+} // namespace tally::inline v0

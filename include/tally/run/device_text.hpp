@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device text of a program's own functions and structs: what must stand in a translation unit before the program's
+// type can be named there. Layer 5. Found by walking the template arguments of the program.
+#pragma once
+
+#include <string>
+
+#include <tally/base/pack.hpp>
+#include <tally/base/name_of.hpp>
+
+namespace tally::inline v0 {
+
+/// Definitions in namespaces, structs before functions, each once.
+class definitions {
+public:
+  std::string structs, functions;
+  /// Adds "struct <name> <body>" inside the namespaces of the qualified name, unless it is there already.
+  void add(std::string& to, std::string const& qualified, std::string const& body);
+};
+
+namespace detail {
+template <class T>
+concept has_struct_text = requires(T const* p) { tally_device_text(p); };
+
+template <class T>
+struct text_in {
+  static void collect(definitions& d) {
+    if constexpr (requires { T::device_body; })
+      d.add(d.functions, name_of<T>(),
+            std::string("{ static constexpr char const* spelling = \"\"; using device_text = void; __host__ __device__ "
+                        "constexpr auto operator()") +
+                T::device_parameters + " const " + T::device_body + " };");
+    else if constexpr (has_struct_text<T>)
+      d.add(d.structs, name_of<T>(), std::string(tally_device_text(static_cast<T const*>(nullptr))) + ";");
+  }
+};
+template <template <class...> class C, class... Ts>
+struct text_in<C<Ts...>> {
+  static void collect(definitions& d) { (text_in<Ts>::collect(d), ...); }
+};
+} // namespace detail
+
+/// All definitions the program's type needs.
+template <class Program>
+std::string definitions_of() {
+  definitions d;
+  detail::text_in<Program>::collect(d);
+  return d.structs + d.functions;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to the route "full" on a GPU: a program as bytes and a few functions that spell its type. Layer 5. Planning,
+// compiling, staging and launching are compiled in dsl/gpu/full.cpp, so a user's file sees none of it.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include <tally/plan/planner.hpp>
+#include <tally/run/device.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// One loaded kernel per plan of one program type; grows, never shrinks.
+struct kernel_of_plan {
+  tally::plan plan;
+  kernel_cell cell;
+  kernel_of_plan* next;
+};
+struct kernel_list {
+  std::atomic<kernel_of_plan*> head{nullptr};
+};
+
+/// What is known of a program's type, as constants.
+struct program_type {
+  std::string (*name)();        ///< the spelling of the type
+  std::string (*definitions)(); ///< device text it needs
+  std::size_t bytes, alignment, states_bytes;
+  int words_per_partial; ///< 32-bit words of all states
+  kernel_list* kernels;
+};
+
+/// A column that may have to move: where its pointer stands in the program, and what it spans.
+struct column_place {
+  void const** pointer; ///< null where nothing is read
+  i64 low_bytes;        ///< from the pointer to the first byte read; negative strides read below it
+  i64 bytes;            ///< bytes spanned
+};
+
+/// One run of a program.
+struct full_request {
+  program_type const* type;
+  void* program; ///< pointers of staged columns are replaced in place
+  facts f;       ///< the target is filled in by the door
+  column_place columns[max_sources];
+  int ordinal; ///< -1: where the data is
+  stream_ref stream;
+  tally::plan const* given; ///< a plan to use instead of the planner's; null: none
+};
+
+/// A run that has been queued: its states arrive in the slot.
+struct queued_run {
+  int ordinal;
+  stream_ref stream;
+  planned chosen;
+  result_slot slot;
+  device_memory staged[max_sources];
+  mark done;
+  mark begun; ///< only when timed
+};
+
+/// The target of a device.
+target target_of(int ordinal);
+/// The facts with the alignment of the pointers as they stand in the program.
+/// Queues the run; throws the typed errors of planning, compiling, staging and launching. Extent must be positive.
+queued_run enqueue(full_request& r, bool timed = false);
+/// Waits for the states.
+void wait(queued_run const& q);
+/// The device where the columns are: an ordinal, or -1 when all are in host memory.
+int home_of(column_place const* columns, int count);
+/// The translation unit for a plan, for explain and for tests.
+unit unit_of(program_type const& t, tally::plan const& p, facts const& f);
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything a user needs: pipelines, folds, run. No header of the library includes this one.
+#pragma once
+
+#include <tally/fold/folds.hpp>
+#include <tally/pipeline/filter.hpp>
+#include <tally/pipeline/from.hpp>
+#include <tally/pipeline/map.hpp>
+#include <tally/pipeline/reduce.hpp>
+#include <tally/run/run.hpp>
