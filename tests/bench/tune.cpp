@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sweeps the numbers of a plan on the GPU at hand and prints device time per launch, so that the constants in
+// plan/tile.hpp can be chosen from evidence: tune [workload] [log2 n ...].
+#include <tally/tally.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tally;
+
+struct view {
+  void* epoch;
+  void* words;
+};
+
+/// Median microseconds per launch of one plan over rotating inputs; negative when the plan cannot run.
+template <class Reduction>
+double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts const& f, contract) {
+  auto b = bind(r);
+  using Program = decltype(b.program);
+  auto const& type = detail::type_of<Program>();
+  auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
+  i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
+  auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks) * std::size_t(type.words_per_partial)));
+  auto slot = gpu::take_result_slot(0, type.states_bytes);
+  view v{room, room + 64};
+  void* answer = slot.device();
+  gpu::launch_shape shape;
+  shape.grid_blocks = unsigned(blocks);
+  shape.block_threads = unsigned(p.threads_per_block);
+  int const inner = n >= (i64(1) << 26) ? 8 : 60;
+  std::vector<double> times;
+  i64 turn = 0;
+  for (int trial = 0; trial < 9; ++trial) {
+    auto begun = gpu::record(0, {}, true);
+    for (int i = 0; i < inner; ++i) {
+      auto part = b.program.part((turn++ % slices) * n, n);
+      void* arguments[] = {&part, &v, &answer};
+      gpu::launch(kernel, shape, arguments);
+    }
+    auto done = gpu::record(0, {}, true);
+    double const t = gpu::seconds_between(begun, done) / inner * 1e6;
+    if (trial > 1)
+      times.push_back(t);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <class Make>
+void sweep(char const* name, Make make, std::vector<int> const& sizes, contract c, int columns) {
+  i64 const most = i64(1) << 30;
+  for (int lg : sizes) {
+    i64 const n = i64(1) << lg, slices = std::max<i64>(1, most / n);
+    auto const r = make(most);
+    auto b = bind(r);
+    b.program.extent = n;
+    facts f = facts_of(b.program, gpu::target_of(0), c);
+    auto const chosen = make_plan(f);
+    struct entry {
+      double t;
+      int threads, leaves, rows, per;
+    };
+    std::vector<entry> all;
+    for (int threads : {128, 256, 512, 1024})
+      for (int leaves : {1, 2, 4, 8, 16}) {
+        if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
+          continue;
+        for (int per : {1, 2048 / threads / 2, 2048 / threads}) {
+          plan p = chosen.plan;
+          p.threads_per_block = threads;
+          p.leaves_per_warp = leaves;
+          p.blocks_per_multiprocessor = per;
+          try {
+            all.push_back({time_plan(r, n, slices, p, f, c), threads, leaves, p.rows_in_flight, per});
+          } catch (error const& e) {
+            std::printf("%s\n", e.what());
+          }
+        }
+      }
+    std::sort(all.begin(), all.end(), [](auto const& a, auto const& x) { return a.t < x.t; });
+    double const own = time_plan(r, n, slices, chosen.plan, f, c);
+    std::printf("%s 2^%d chosen T%d M%d B%d %.2f us | best", name, lg, chosen.plan.threads_per_block, chosen.plan.leaves_per_warp,
+                chosen.plan.blocks_per_multiprocessor, own);
+    for (std::size_t i = 0; i < std::min<std::size_t>(7, all.size()); ++i)
+      std::printf(" T%d M%d B%d %.2f;", all[i].threads, all[i].leaves, all[i].per, all[i].t);
+    std::printf(" %.0f GB/s\n", 4e-3 * columns * double(n) / all[0].t);
+    std::fflush(stdout);
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  std::string const what = argc > 1 ? argv[1] : "sum";
+  std::vector<int> sizes;
+  for (int i = 2; i < argc; ++i)
+    sizes.push_back(std::atoi(argv[i]));
+  if (sizes.empty())
+    sizes = {16, 18, 20, 22, 24, 25, 26, 28, 30};
+  if (gpu::device_count() == 0) {
+    std::printf("no GPU: %s\n", gpu::why_no_device().c_str());
+    return 0;
+  }
+  std::vector<float> host(std::size_t(1) << 24);
+  unsigned long long state = 1;
+  for (auto& h : host) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    h = float(state >> 40) / 16777216.f - 0.5f;
+  }
+  auto memory = gpu::allocate(std::size_t(4) << 30, 0);
+  auto* x = static_cast<float*>(memory.data());
+  for (int k = 0; k < 64; ++k)
+    gpu::copy(x + (std::size_t(k) << 24), host.data(), std::size_t(4) << 24, 0);
+  gpu::wait(0);
+  if (what == "sum")
+    sweep("sum", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, contract::reproducible, 1);
+  if (what == "fast")
+    sweep("fast", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, contract::fast, 1);
+  if (what == "five")
+    sweep("five", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
+  if (what == "shifted")
+    sweep("shifted", [&](i64 n) { return from(device(x + 1, n - 1)) | sum; }, sizes, contract::reproducible, 1);
+}
