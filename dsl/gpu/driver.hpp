@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The part of the CUDA driver's C interface that tally calls, in our own words: no CUDA header is needed to build the
-// library. Answers are plain ints (CUresult), handles plain pointers. tests/gpu/abi.cpp compares it with cuda.h where
+// library. Answers are plain ints (CUresult), handles plain pointers. tests/jit/abi.cpp compares it with cuda.h where
 // there is one; tests may put their own functions in its place. Compiled side, gpu.
 #pragma once
 

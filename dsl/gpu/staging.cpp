@@ -85,7 +85,7 @@ void run_lane(transfer& t, staging_lane& lane) try {
 
 unsigned threads_for(std::size_t bytes) {
   auto const useful = std::max<std::size_t>(1, bytes / bytes_per_thread);
-  auto const present = std::max(1u, std::thread::hardware_concurrency() / 2);
+  auto const present = std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(std::min<std::size_t>({useful, present, max_threads}));
 }
 

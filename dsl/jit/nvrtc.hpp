@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The part of NVRTC's C interface that tally calls, in our own words: no CUDA header is needed to build the library.
-// tests/gpu/abi.cpp compares it with nvrtc.h where there is one. Compiled side, jit.
+// tests/jit/abi.cpp compares it with nvrtc.h where there is one. Compiled side, jit.
 #pragma once
 
 #include "jit/library.hpp"
