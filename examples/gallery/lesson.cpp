@@ -3,6 +3,7 @@
 // What a lesson prints, and the record it leaves for the page. Gallery, no part of the library.
 #include "lesson.hpp"
 
+#include "drawing.hpp"
 #include "record.hpp"
 
 #include <fmt/format.h>
@@ -71,11 +72,8 @@ json record_of(measured_run const& run) {
 }
 
 json record_of(checked_answer const& answer) {
-  return {{"what", answer.what},
-          {"answer", answer.answer},
-          {"loop", answer.loop},
-          {"agreement", answer.agreement},
-          {"agrees", answer.agrees}};
+  return {{"what", answer.what}, {"answer", answer.answer},       {"beside", answer.beside},
+          {"loop", answer.loop}, {"agreement", answer.agreement}, {"agrees", answer.agrees}};
 }
 
 /// An exception that leaves a lesson is a sentence on the error stream and a failed exit, not an abort.
@@ -122,13 +120,22 @@ void lesson::timed(double seconds) {
 
 void lesson::near(std::string_view what, double answer, double loop, double relative) {
   auto const agrees = std::abs(answer - loop) <= relative * std::abs(loop);
-  checked({std::string{what}, text_of(answer), text_of(loop), fmt::format("within {:g}", relative), agrees});
+  checked(
+      {std::string{what}, text_of(answer), "plain loop", text_of(loop), fmt::format("within {:g}", relative), agrees});
 }
 
 void lesson::checked(checked_answer answer) {
-  std::cout << fmt::format("  {:<9} {}: {} | plain loop: {} | {}\n", answer.agrees ? "OK" : "WRONG", answer.what,
-                           answer.answer, answer.loop, answer.agreement);
+  std::cout << fmt::format("  {:<9} {}: {} | {}: {} | {}\n", answer.agrees ? "OK" : "WRONG", answer.what, answer.answer,
+                           answer.beside, answer.loop, answer.agreement);
   answers_.push_back(std::move(answer));
+}
+
+void lesson::draw(std::span<float const> column, std::string_view caption) {
+  drawings_.push_back(curve_record(column, caption).dump());
+}
+
+void lesson::draw(std::span<std::uint8_t const> pixels, std::size_t width, std::string_view caption) {
+  drawings_.push_back(image_record(pixels, width, caption).dump());
 }
 
 void lesson::say(std::string remark) {
@@ -146,6 +153,7 @@ int lesson::close() {
                  {"runs", json::array()},
                  {"answers", json::array()}};
   for (auto const& run : runs_) record["runs"].push_back(record_of(run));
+  for (auto const& drawing : drawings_) record["drawings"].push_back(parsed(drawing));
   for (auto const& answer : answers_) record["answers"].push_back(record_of(answer));
   std::filesystem::create_directories(record_folder);
   auto const path = fmt::format("{}/{}.json", record_folder, number_);

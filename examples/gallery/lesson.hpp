@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -42,7 +44,7 @@ struct measured_run {
 
 /// One answer beside the one of a plain loop.
 struct checked_answer {
-  std::string what, answer, loop, agreement;
+  std::string what, answer, beside, loop, agreement;
   bool agrees = false;
 };
 
@@ -61,16 +63,21 @@ public:
     return answer;
   }
 
-  /// Checks that an answer equals the plain loop's, bit for bit.
+  /// Checks that an answer equals the plain loop's, or what `beside` names, bit for bit.
   template <class Value>
-  void same(std::string_view what, Value const& answer, std::type_identity_t<Value> const& loop) {
+  void same(std::string_view what, Value const& answer, std::type_identity_t<Value> const& loop,
+            std::string_view beside = "plain loop") {
     bool equal = answer == loop;
     if constexpr (std::is_arithmetic_v<Value>) equal = std::memcmp(&answer, &loop, sizeof(Value)) == 0;
-    checked({std::string{what}, text_of(answer), text_of(loop), "equal bits", equal});
+    checked({std::string{what}, text_of(answer), std::string{beside}, text_of(loop), "equal bits", equal});
   }
 
   /// Checks that an answer differs from the plain loop's by at most `relative` of it.
   void near(std::string_view what, double answer, double loop, double relative);
+
+  /// Draws a column, or a grey image, on the lesson's page: what the numbers look like before they are folded.
+  void draw(std::span<float const> column, std::string_view caption);
+  void draw(std::span<std::uint8_t const> pixels, std::size_t width, std::string_view caption);
 
   /// A remark under the answers.
   void say(std::string remark);
@@ -101,6 +108,7 @@ private:
   std::vector<measured_run> runs_;
   std::vector<checked_answer> answers_;
   std::vector<std::string> remarks_;
+  std::vector<std::string> drawings_; // as JSON
 };
 
 } // namespace gallery

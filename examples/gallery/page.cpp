@@ -3,6 +3,7 @@
 // The last program of the gallery: it gathers the records the lessons left in build/gallery and writes one page,
 // build/gallery/index.html, that needs no other file. Gallery, no part of the library.
 #include "chart.hpp"
+#include "drawing.hpp"
 #include "ink.hpp"
 #include "picture.hpp"
 #include "record.hpp"
@@ -39,11 +40,11 @@ std::string answers_of(json const& record) {
   std::string rows;
   for (auto const& answer : part_at(record, "answers")) {
     auto const agrees = text_at(answer, "agrees") == "true";
-    rows += fmt::format("<tr><td>{}<span class=\"big\">{}</span><span class=\"small\">plain loop: {}</span></td>"
+    rows += fmt::format("<tr><td>{}<span class=\"big\">{}</span><span class=\"small\">{}: {}</span></td>"
                         "<td><span class=\"{}\">{}</span><br><span class=\"small\">{}</span></td></tr>\n",
                         escaped(text_at(answer, "what")), escaped(text_at(answer, "answer")),
-                        escaped(text_at(answer, "loop")), agrees ? "ok" : "wrong", agrees ? "✓ agrees" : "✗ differs",
-                        escaped(text_at(answer, "agreement")));
+                        escaped(text_at(answer, "beside")), escaped(text_at(answer, "loop")), agrees ? "ok" : "wrong",
+                        agrees ? "✓ agrees" : "✗ differs", escaped(text_at(answer, "agreement")));
   }
   return rows.empty() ? rows : "<table class=\"answers\">\n" + rows + "</table>\n";
 }
@@ -94,7 +95,8 @@ std::string lesson_of(json const& record) {
   std::string left = "<pre>" + coloured(text_at(record, "code")) + "</pre>\n" + answers_of(record);
   for (auto const& remark : part_at(record, "remarks"))
     if (remark.is_string()) left += "<p class=\"remark\">" + escaped(remark.get<std::string>()) + "</p>\n";
-  std::string pictures;
+  std::string pictures, drawings;
+  for (auto const& drawing : part_at(record, "drawings")) drawings += drawing_of(drawing);
   for (auto const& run : part_at(record, "runs")) {
     left += run_of(run);
     if (pictures.empty())
@@ -102,10 +104,10 @@ std::string lesson_of(json const& record) {
                  "<figcaption>The plan of this run, drawn from what explain says.</figcaption></figure>\n";
   }
   return fmt::format("<article class=\"lesson\" id=\"lesson-{0}\"><h2><span class=\"number\">{0}</span>{1}</h2>\n"
-                     "<p class=\"idea\">{2}</p>\n<div class=\"sides\"><div>{3}"
+                     "<p class=\"idea\">{2}</p>\n{6}<div class=\"sides\"><div>{3}"
                      "<p class=\"small\">The whole lesson: examples/{4}</p></div>\n{5}</div></article>\n",
                      number, escaped(text_at(record, "title")), escaped(text_at(record, "idea")), left,
-                     escaped(text_at(record, "file")), pictures);
+                     escaped(text_at(record, "file")), pictures, drawings);
 }
 
 std::vector<bar> bars_of(std::vector<json> const& records) {

@@ -66,6 +66,9 @@ svg .answer { fill: var(--accent-soft); stroke: var(--accent); stroke-width: 1.2
 svg .twig { stroke: var(--accent); stroke-width: 1.3; fill: none; } svg .node { fill: var(--accent); } svg .band { fill: var(--band); }
 svg .bar { fill: var(--accent); } svg .label { font: 600 13.5px var(--sans); } svg .value { font: 13px var(--sans); font-variant-numeric: tabular-nums; }
 svg .reference { stroke: var(--warm); stroke-width: 1.5; stroke-dasharray: 4 4; }
+.drawing { margin: 0 0 22px; } .drawing svg { width: 100%; height: 110px; border-bottom: 1px solid var(--rule); overflow: visible; }
+.drawing img { display: block; width: min(100%, 480px); border-radius: 6px; } .drawing figcaption { margin-top: 6px; }
+svg .curve { fill: var(--warm); stroke: var(--warm); stroke-width: 1; stroke-linejoin: round; vector-effect: non-scaling-stroke; opacity: .85; }
 footer { max-width: 1120px; margin: 0 auto; padding: 8px 20px 56px; }
 @media (max-width: 560px) { body { font-size: 16px; } header { padding-top: 32px; } .lesson { border-radius: 0; margin-inline: -20px; border-inline: 0; padding-inline: 20px; } }
 @media print { body { background: #fff; } .lesson { break-inside: avoid; } }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gallery/chart.hpp>
+#include <gallery/drawing.hpp>
 #include <gallery/ink.hpp>
 #include <gallery/picture.hpp>
 #include <gallery/read.hpp>
@@ -97,4 +98,26 @@ TEST_CASE("the longest bar is the fastest, and the reference stands where it bel
   CHECK(has(chart, "width=\"20.50%\""));
   CHECK(has(chart, "x1=\"41.00%\""));
   CHECK(has(chart_of({}, 0), "</svg>"));
+}
+
+TEST_CASE("a curve keeps the least and the greatest of every stretch, and a gap where nothing was measured") {
+  auto const nan = std::nanf("");
+  auto const record = curve_record(std::vector{1.f, nan, 3.f}, "rain");
+  CHECK(record["curve"] == json::parse("[[1, 1], null, [3, 3]]"));
+  auto const drawing = drawing_of(record);
+  CHECK(has(drawing, "rain, 1 to 3"));
+  CHECK(std::count(drawing.begin(), drawing.end(), 'Z') == 2);
+  CHECK(curve_record(std::vector<float>(100000, 2.f), "").at("curve").size() == 600);
+  CHECK(drawing_of(curve_record({}, "")).empty());
+}
+
+TEST_CASE("a thumbnail is a bitmap of the averaged image") {
+  std::vector<std::uint8_t> const pixels(640 * 4, 'A');
+  auto const image = image_record(pixels, 640, "sky")["image"].get<std::string>();
+  CHECK(image.substr(0, 8) == "Qk22BgAA"); // "BM" and 1718, its size
+  auto const bytes = 14 + 40 + 1024 + 320 * 2;
+  CHECK(image.size() == (bytes + 2) / 3 * 4);
+  CHECK(has(image, "QUFBQUFB")); // "AAAAAA"
+  CHECK(has(drawing_of(image_record(pixels, 640, "<sky>")), "&lt;sky&gt;"));
+  CHECK(drawing_of(json(3)).empty());
 }
