@@ -47,14 +47,14 @@ using nth_t = typename detail::nth<I, Ts...>::type;
 
 /// The I-th value of a pack.
 template <int I, class T, class... Ts>
-TALLY_HD constexpr auto& get(pack<T, Ts...>& p) {
+TALLY_INLINE constexpr auto& get(pack<T, Ts...>& p) {
   if constexpr (I == 0)
     return p.first;
   else
     return get<I - 1>(p.rest);
 }
 template <int I, class T, class... Ts>
-TALLY_HD constexpr auto const& get(pack<T, Ts...> const& p) {
+TALLY_INLINE constexpr auto const& get(pack<T, Ts...> const& p) {
   if constexpr (I == 0)
     return p.first;
   else
@@ -62,9 +62,9 @@ TALLY_HD constexpr auto const& get(pack<T, Ts...> const& p) {
 }
 
 /// A pack of the given values.
-TALLY_HD constexpr pack<> make_pack() { return {}; }
+TALLY_INLINE constexpr pack<> make_pack() { return {}; }
 template <class T, class... Ts>
-TALLY_HD constexpr pack<T, Ts...> make_pack(T first, Ts... rest) {
+TALLY_INLINE constexpr pack<T, Ts...> make_pack(T first, Ts... rest) {
   return {first, make_pack(rest...)};
 }
 
@@ -84,12 +84,17 @@ struct indices<0, I...> {
 template <int N>
 using indices_up_to = typename detail::indices<N>::type;
 
+namespace detail {
+template <class F, class... Ts, int... I>
+TALLY_INLINE constexpr decltype(auto) unpack_at(F&& f, pack<Ts...> const& p, index_list<I...>) {
+  return static_cast<F&&>(f)(get<I>(p)...);
+}
+} // namespace detail
+
 /// Calls f(value...) with every value of the pack.
 template <class F, class... Ts>
-TALLY_HD constexpr decltype(auto) unpack(F&& f, pack<Ts...> const& p) {
-  return [&]<int... I>(index_list<I...>) -> decltype(auto) {
-    return static_cast<F&&>(f)(get<I>(p)...);
-  }(indices_up_to<sizeof...(Ts)>{});
+TALLY_INLINE constexpr decltype(auto) unpack(F&& f, pack<Ts...> const& p) {
+  return detail::unpack_at(static_cast<F&&>(f), p, indices_up_to<sizeof...(Ts)>{});
 }
 
 /// Two packs, one after the other.
@@ -109,12 +114,17 @@ struct index_constant {
   constexpr operator int() const { return I; }
 };
 
+namespace detail {
+template <class F, int... I>
+TALLY_INLINE constexpr void call_with_each(F&& f, index_list<I...>) {
+  (f(index_constant<I>{}), ...);
+}
+} // namespace detail
+
 /// Calls f(index_constant<0>), ..., f(index_constant<N - 1>) in order.
 template <int N, class F>
 TALLY_INLINE constexpr void for_each_index(F&& f) {
-  [&]<int... I>(index_list<I...>) {
-    (f(index_constant<I>{}), ...);
-  }(indices_up_to<N>{});
+  detail::call_with_each(f, indices_up_to<N>{});
 }
 
 } // namespace tally::inline v0

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which folds the CPU runs in vector registers, and how: N lanes of a fold as registers that are stepped, closed and merged
+// together. Layer 5, host only. Each form gives bit for bit what the lanes and combine of its monoid give (fold/sum.hpp,
+// fold/min_max.hpp, fold/variance.hpp); a fold without a form here runs lane by lane. Registers go by reference, because
+// their way by value depends on the caller's instruction set.
+#pragma once
+
+#include <tally/fold/min_max.hpp>
+#include <tally/fold/sum.hpp>
+#include <tally/fold/variance.hpp>
+
+namespace tally::inline v0::cpu {
+
+namespace detail {
+template <class T, int N>
+struct register_of {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <int Bytes>
+struct integer_of;
+template <>
+struct integer_of<1> {
+  using type = i8;
+};
+template <>
+struct integer_of<2> {
+  using type = i16;
+};
+template <>
+struct integer_of<4> {
+  using type = i32;
+};
+template <>
+struct integer_of<8> {
+  using type = i64;
+};
+template <class T>
+using integer_for = typename integer_of<int(sizeof(T))>::type;
+} // namespace detail
+
+/// N numbers in one register.
+template <class T, int N>
+using wide = typename detail::register_of<T, N>::type;
+/// What a comparison of two of them gives: all bits set where it holds.
+template <class T, int N>
+using wide_mask = wide<detail::integer_for<T>, N>;
+
+/// Has `number` (what one lane holds) and `lanes<N>`: step(x) and step(x, on) feed one row, begin(x) is called with the
+/// first, closed lanes merge and become states.
+template <class M>
+struct vector_form;
+
+template <class M>
+concept has_vector_form = requires { typename vector_form<M>::number; };
+
+template <class T>
+concept machine_number = integer<T> || cuda::std::same_as<T, float> || cuda::std::same_as<T, double>;
+
+/// Sums: s += x. Signed integers add as unsigned ones, which wrap.
+template <machine_number A>
+struct vector_form<sum_monoid<A>> {
+  using number = cuda::std::conditional_t<cuda::std::same_as<A, i64>, u64, A>;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<number, N>;
+    using mask = wide_mask<number, N>;
+    vector sum;
+    TALLY_INLINE void begin(vector const&) { sum = vector{}; }
+    TALLY_INLINE void step(vector const& x) { sum += x; }
+    TALLY_INLINE void step(vector const& x, mask const& on) { sum = on ? sum + x : sum; }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) { sum += b.sum; }
+    template <class F>
+    TALLY_INLINE static void each_register(lanes& to, lanes const& a, lanes const& b, F const& f) {
+      f(to.sum, a.sum, b.sum);
+    }
+    TALLY_INLINE A state(int j, int) const { return static_cast<A>(sum[j]); }
+  };
+};
+
+/// Least or greatest: the running value by a plain comparison that lets NaN fall through, whether there was a NaN, and for
+/// floats the sign bits seen, which decide between -0 and +0 when the answer is zero.
+template <class T, bool Least>
+  requires machine_number<typename extreme_monoid<T, Least>::state>
+struct vector_form<extreme_monoid<T, Least>> {
+  using number = typename extreme_monoid<T, Least>::state;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<number, N>;
+    using mask = wide_mask<number, N>;
+    static constexpr bool floats = floating<number>;
+    vector best;
+    mask nan;
+    mask signs; // of all elements: or (Least), and (greatest)
+    TALLY_INLINE void begin(vector const&) {
+      best = vector{} + farthest<number, Least>();
+      nan = mask{};
+      signs = mask{} - (Least ? 0 : 1);
+    }
+    TALLY_INLINE void step(vector const& x) {
+      if constexpr (Least)
+        best = x < best ? x : best;
+      else
+        best = x > best ? x : best;
+      if constexpr (floats) {
+        nan |= x != x;
+        if constexpr (Least)
+          signs |= reinterpret_cast<mask const&>(x);
+        else
+          signs &= reinterpret_cast<mask const&>(x);
+      }
+    }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      vector const kept = on ? x : best;
+      if constexpr (Least)
+        best = kept < best ? kept : best;
+      else
+        best = kept > best ? kept : best;
+      if constexpr (floats) {
+        nan |= on & (x != x);
+        if constexpr (Least)
+          signs |= on & reinterpret_cast<mask const&>(x);
+        else
+          signs &= ~on | reinterpret_cast<mask const&>(x);
+      }
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) {
+      if constexpr (Least)
+        best = b.best < best ? b.best : best;
+      else
+        best = b.best > best ? b.best : best;
+      nan |= b.nan;
+      if constexpr (Least)
+        signs |= b.signs;
+      else
+        signs &= b.signs;
+    }
+    TALLY_INLINE number state(int j, int) const {
+      if constexpr (floats) {
+        if (nan[j] != 0)
+          return cuda::std::numeric_limits<number>::quiet_NaN();
+        if (best[j] == number(0))
+          return signs[j] < 0 ? -number(0) : number(0);
+      }
+      return best[j];
+    }
+  };
+};
+
+/// The same behind a mask: also whether anything came through.
+template <class T, bool Least>
+  requires machine_number<typename extreme_monoid<T, Least>::state>
+struct vector_form<seen<extreme_monoid<T, Least>>> {
+  using number = typename extreme_monoid<T, Least>::state;
+  template <int N, bool Masked>
+  struct lanes {
+    using inner = typename vector_form<extreme_monoid<T, Least>>::template lanes<N, Masked>;
+    inner of;
+    typename inner::mask any;
+    TALLY_INLINE void begin(typename inner::vector const& x) {
+      of.begin(x);
+      any = typename inner::mask{};
+    }
+    TALLY_INLINE void step(typename inner::vector const& x, typename inner::mask const& on) {
+      of.step(x, on);
+      any |= on;
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int n) {
+      of.merge(b.of, n);
+      any |= b.any;
+    }
+    TALLY_INLINE auto state(int j, int n) const {
+      return typename seen<extreme_monoid<T, Least>>::state{of.state(j, n), any[j] != 0 ? 1u : 0u};
+    }
+  };
+};
+template <class T, bool Least>
+  requires machine_number<typename extreme_monoid<T, Least>::state>
+struct vector_form<extreme_number_monoid<T, Least>> : vector_form<seen<extreme_monoid<T, Least>>> {};
+
+/// Variance: sums of deviations from the lane's first element, then Chan's formula on (mean, squares). Without a mask every
+/// lane has met the same number of elements, which is then no register.
+template <class A>
+  requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
+struct vector_form<variance_monoid<A>> {
+  using number = A;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<A, N>;
+    using mask = wide_mask<A, N>;
+    vector mean; // the pivot until the lane is closed
+    vector sum;
+    vector squares;
+    vector count; // Masked: of each lane
+    TALLY_INLINE void begin(vector const& x) {
+      mean = Masked ? vector{} : x;
+      sum = squares = count = vector{};
+    }
+    TALLY_INLINE void step(vector const& x) {
+      vector const d = x - mean;
+      sum += d;
+      squares += d * d;
+    }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      mean = (on & (count == A(0))) ? x : mean;
+      vector const d = x - mean;
+      sum = on ? sum + d : sum;
+      squares = on ? squares + d * d : squares;
+      count = on ? count + A(1) : count;
+    }
+    TALLY_INLINE void close(int n) {
+      vector share;
+      if constexpr (Masked)
+        share = sum / (count == A(0) ? vector{} + A(1) : count);
+      else
+        share = sum / static_cast<A>(n);
+      vector const rest = squares - sum * share;
+      mean += share;
+      squares = rest < A(0) ? vector{} : rest;
+    }
+    TALLY_INLINE void merge(lanes const& b, int n) {
+      vector const d = b.mean - mean;
+      if constexpr (Masked) {
+        vector const both = count + b.count;
+        vector const share = b.count / (both == A(0) ? vector{} + A(1) : both);
+        vector const m = mean + d * share;
+        vector const s = (squares + b.squares) + (d * d) * (count * share);
+        mean = b.count == A(0) ? mean : (count == A(0) ? b.mean : m);
+        squares = b.count == A(0) ? squares : (count == A(0) ? b.squares : s);
+        count = both;
+      } else {
+        mean += d * A(0.5);
+        squares = (squares + b.squares) + (d * d) * (static_cast<A>(n) * A(0.5));
+      }
+    }
+    template <class F>
+    TALLY_INLINE static void each_register(lanes& to, lanes const& a, lanes const& b, F const& f) {
+      f(to.mean, a.mean, b.mean);
+      f(to.squares, a.squares, b.squares);
+      if constexpr (Masked)
+        f(to.count, a.count, b.count);
+    }
+    TALLY_INLINE deviations<A> state(int j, int n) const {
+      return {Masked ? static_cast<u64>(count[j]) : static_cast<u64>(n), mean[j], squares[j]};
+    }
+  };
+};
+
+} // namespace tally::inline v0::cpu
