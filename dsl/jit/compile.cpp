@@ -106,10 +106,10 @@ void tell(gpu::unit const& u, target const& t, gpu::compiled const& result, std:
   dump("cuda", stem + ".cu", "// " + u.name_expression + "\n" + text);
   dump("ptx", stem + "." + t.architecture + ".ptx", result.ptx);
   if (!logs("jit")) return;
-  auto const milliseconds = static_cast<long>(result.compile_seconds * 1000 + 0.5);
-  log_line("jit", stem + " " + t.architecture + " " + u.name_expression.substr(0, 160) +
-                      (result.from_disk ? ": from disk" : ": compiled in " + std::to_string(milliseconds) + " ms") +
-                      ", " + std::to_string(result.cubin.size()) + " bytes of cubin");
+  auto const milliseconds = std::to_string(static_cast<long>(result.compile_seconds * 1000 + 0.5)) + " ms, ";
+  log_line("jit", stem + " " + t.architecture + (result.from_disk ? " from disk, once " : " ") + "compiled in " +
+                      milliseconds + std::to_string(result.cubin.size()) +
+                      " bytes of cubin: " + u.name_expression.substr(0, 400));
 }
 
 } // namespace
