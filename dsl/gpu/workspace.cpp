@@ -43,14 +43,14 @@ driver::address cleared_memory(device_state& d, driver::stream on, std::size_t b
   return memory;
 }
 
-/// 0 for the library's own stream, which lives for ever, and where the driver cannot tell.
+/// 0 for the library's own stream, which lives for ever, and where the driver does not tell.
 unsigned long long id_of(device_state& d, driver::stream s) noexcept {
   unsigned long long id = 0;
   if (s != d.own_stream && d.call.stream_id != nullptr) d.call.stream_id(s, &id);
   return id;
 }
 
-/// cudaStreamPerThread and its legacy sibling are small numbers: one handle there stands for a stream per thread.
+/// cudaStreamPerThread: one handle that stands for a stream per thread.
 bool per_thread(driver::stream s) noexcept { return s == reinterpret_cast<driver::stream>(2); }
 
 } // namespace
@@ -65,8 +65,8 @@ void* workspace(int ordinal, stream_ref on, std::size_t bytes) {
   auto const mine = [&](auto const& p) { return p.stream == stream && (p.id == id || !per_thread(stream)); };
   auto found = std::find_if(spaces.places.begin(), spaces.places.end(), mine);
   if (found == spaces.places.end()) found = spaces.places.insert(found, {stream, id, 0, 0});
-  if (found->id !=
-      id) { // the stream at this address is another one now: the old one's kernels must have left the block clean
+  if (id != 0 && found->id != id) {
+    // The stream at this address is another one now: the old one's kernels must have left the block clean.
     if (capturing(d, stream))
       found->bytes = 0;
     else
