@@ -15,23 +15,38 @@ namespace tally::inline v0::math {
 
 namespace detail {
 
-/// x, moved into [low, high]; a NaN stays.
-template <class T>
-TALLY_INLINE constexpr T clamped(T x, T low, T high) {
-  T const below = either(x > high, high, x);
-  return either(below < low, low, below);
+/// x, moved into [low, high]; a NaN becomes either bound.
+TALLY_INLINE constexpr float clamped(float x, float low, float high) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) return ::fmaxf(::fminf(x, high), low);
+#endif
+  float const below = either(x < high, x, high);
+  return either(below > low, below, low);
+}
+TALLY_INLINE constexpr double clamped(double x, double low, double high) {
+  double const below = either(x < high, x, high);
+  return either(below > low, below, low);
 }
 
-/// A whole number near x, as a number and as a two's complement word.
+/// A whole number k near x, and the word k + 2 bias in its low bits: the exponent fields of two powers of two whose
+/// product is 2^k, once halved.
 template <class T>
 struct whole_part {
   T value;
-  word_of<T> word;
+  word_of<T> doubled_field;
 };
 template <class T>
 TALLY_INLINE constexpr whole_part<T> whole_part_of(T x) {
-  T const shifted = x + layout<T>::rounder;
-  return {shifted - layout<T>::rounder, static_cast<word_of<T>>(bits_of(shifted) - bits_of(layout<T>::rounder))};
+  constexpr T rounder = layout<T>::rounder + T(2 * layout<T>::bias);
+  T const shifted = x + rounder;
+  return {shifted - rounder, bits_of(shifted)};
+}
+/// x 2^k for such a word, rounded once; what lies above the field in the word falls out.
+template <class T>
+TALLY_INLINE constexpr T scaled_by_field(T x, word_of<T> doubled_field) {
+  word_of<T> const half = doubled_field >> 1;
+  return x * from_bits(static_cast<word_of<T>>(half << layout<T>::fraction_bits)) *
+         from_bits(static_cast<word_of<T>>((doubled_field - half) << layout<T>::fraction_bits));
 }
 
 /// r^2/2 + r^3 P(r) = e^r - 1 - r; error 2^-28 and 2^-57 of e^r.
@@ -57,26 +72,26 @@ template <class T>
 struct reduced_exponent {
   T high;
   T low;
-  word_of<T> k;
+  word_of<T> doubled_field;
 };
 TALLY_INLINE constexpr reduced_exponent<float> reduce_exponent(float x) {
   whole_part<float> const k = whole_part_of(x * 0x1.715476p+0f);
-  return {x - k.value * 0x1.62e4p-1f, k.value * -0x1.7f7d1cp-20f, k.word};
+  return {x - k.value * 0x1.62e4p-1f, k.value * -0x1.7f7d1cp-20f, k.doubled_field};
 }
 TALLY_INLINE constexpr reduced_exponent<double> reduce_exponent(double x) {
   whole_part<double> const k = whole_part_of(x * 0x1.71547652b82fep+0);
-  return {x - k.value * 0x1.62e42fefa38p-1, k.value * -0x1.ef35793c7673p-45, k.word};
+  return {x - k.value * 0x1.62e42fefa38p-1, k.value * -0x1.ef35793c7673p-45, k.doubled_field};
 }
 
-/// 2^shift e^x for any x but NaN; in float with the last rounding but one left in, which saves two operations.
+/// 2^shift e^x, anything for a NaN; in float with the last rounding but one left in, which saves two operations.
 TALLY_INLINE constexpr float scaled_exp(float x, cuda::std::uint32_t shift) {
   reduced_exponent<float> const r = reduce_exponent(clamped(x, -105.0f, 90.0f));
   float const small = r.high + r.low;
-  return scaled(1.0f + (small + exp_tail(small)), r.k + shift);
+  return scaled_by_field(1.0f + (small + exp_tail(small)), r.doubled_field + shift);
 }
 TALLY_INLINE constexpr double scaled_exp(double x, cuda::std::uint64_t shift) {
   reduced_exponent<double> const r = reduce_exponent(clamped(x, -747.0, 712.0));
-  return scaled(exp_of_small(r.high, r.low), r.k + shift);
+  return scaled_by_field(exp_of_small(r.high, r.low), r.doubled_field + shift);
 }
 
 /// Odd polynomials of the hyperbolic functions near zero.
@@ -109,7 +124,7 @@ template <class T>
 TALLY_INLINE constexpr T sigmoid(T x) {
   reduced_exponent<T> const r =
       reduce_exponent(clamped(-magnitude_of(x), T(sizeof(T) == sizeof(float) ? -105 : -747), T(0)));
-  T const small = scaled(exp_of_small(r.high, r.low), r.k);
+  T const small = scaled_by_field(exp_of_small(r.high, r.low), r.doubled_field);
   T const one_or_small = either(x < T(0), small, T(1));
   return unless_nan(x, one_or_small / (T(1) + small));
 }
@@ -125,7 +140,7 @@ TALLY_INLINE constexpr float exp2(float x) {
   float const t = detail::clamped(x, -152.0f, 130.0f);
   detail::whole_part<float> const k = detail::whole_part_of(t);
   float const small = (t - k.value) * 0x1.62e43p-1f;
-  return detail::unless_nan(x, detail::scaled(1.0f + (small + detail::exp_tail(small)), k.word));
+  return detail::unless_nan(x, detail::scaled_by_field(1.0f + (small + detail::exp_tail(small)), k.doubled_field));
 }
 TALLY_INLINE constexpr double exp2(double x) {
   double const t = detail::clamped(x, -1077.0, 1026.0);
@@ -133,17 +148,19 @@ TALLY_INLINE constexpr double exp2(double x) {
   double const r = t - k.value;
   double const r_high = detail::leading(r);
   double const low = r_high * -0x1.05c610ca86c39p-29 + (r - r_high) * 0x1.62e42fefa39efp-1;
-  return detail::unless_nan(x, detail::scaled(detail::exp_of_small(r_high * 0x1.62e43p-1, low), k.word));
+  return detail::unless_nan(x,
+                            detail::scaled_by_field(detail::exp_of_small(r_high * 0x1.62e43p-1, low), k.doubled_field));
 }
 
 /// e^x - 1, accurate near zero.
 TALLY_INLINE constexpr double expm1(double x) {
   using namespace detail;
   reduced_exponent<double> const r = reduce_exponent(clamped(x, -50.0, 712.0));
-  cuda::std::uint64_t const power = layout<double>::bias - r.k; // 2^-k; 0 instead of the smallest ones
-  double const unit = either(power < 2000, from_bits(static_cast<cuda::std::uint64_t>(power << 52)), 0.0);
+  // 2^-k, or nothing where that is far below the last bit.
+  cuda::std::uint64_t const field = 3 * layout<double>::bias - r.doubled_field;
+  double const unit = either(x < 700, from_bits(static_cast<cuda::std::uint64_t>(field << 52)), 0.0);
   pair_sum<double> const lead = ordered_sum(1.0 - unit, r.high);
-  double const result = scaled(lead.high + (lead.low + (r.low + exp_tail(r.high + r.low))), r.k);
+  double const result = scaled_by_field(lead.high + (lead.low + (r.low + exp_tail(r.high + r.low))), r.doubled_field);
   return either(x == 0, x, unless_nan(x, result));
 }
 TALLY_INLINE constexpr float expm1(float x) { return detail::narrowed(expm1(static_cast<double>(x))); }

@@ -42,24 +42,19 @@ TALLY_HD constexpr double power_of_size(double size, double y) {
   pair_sum<double> const p = product({exponent, 0.0}, log_size);
   bool const inside = p.high > -747.0 && p.high < 712.0;
   reduced_exponent<double> const r = reduce_exponent(clamped(p.high, -747.0, 712.0));
-  return scaled(exp_of_small(r.high, r.low + either(inside, p.low, 0.0)), r.k);
+  return scaled_by_field(exp_of_small(r.high, r.low + either(inside, p.low, 0.0)), r.doubled_field);
 }
 
 /// What pow is at zeros, infinities, ones, NaNs and for negative x; `size_to_y` is |x|^y where both are ordinary.
-TALLY_HD constexpr double power_with_cases(double x, double y, double size_to_y) {
-  if (y == 0 || x == 1) return 1.0;
-  if (x != x || y != y) return quiet_nan<double>();
+TALLY_INLINE constexpr double power_with_cases(double x, double y, double size_to_y) {
+  constexpr double unbounded = infinity<double>();
   double const size = magnitude_of(x);
-  bool const whole = trunc(y) == y;
-  bool const odd = whole && trunc(y * 0.5) != y * 0.5;
-  double result = size_to_y;
-  if (size == 0)
-    result = y > 0 ? 0.0 : infinity<double>();
-  else if (!(size < infinity<double>()))
-    result = y > 0 ? infinity<double>() : 0.0;
-  else if (x < 0 && !whole)
-    return quiet_nan<double>();
-  return (bits_of(x) >> 63) != 0 && odd ? -result : result;
+  bool const whole = trunc(y) == y, half_whole = trunc(y * 0.5) == y * 0.5;
+  double const at_zero = either(y > 0, 0.0, unbounded), at_infinity = either(y > 0, unbounded, 0.0);
+  double const result = either(size == 0, at_zero, either(size == unbounded, at_infinity, size_to_y));
+  double const signed_result = either(whole & !half_whole, with_sign_of(result, x), result);
+  bool const undefined = ((x < 0) & (size < unbounded) & !whole) | (x != x) | (y != y);
+  return either((y == 0) | (x == 1), 1.0, either(undefined, quiet_nan<double>(), signed_result));
 }
 
 } // namespace detail
@@ -69,7 +64,7 @@ TALLY_HD constexpr double power_with_cases(double x, double y, double size_to_y)
 TALLY_HD constexpr double pow(double x, double y) {
   return detail::power_with_cases(x, y, detail::power_of_size(detail::magnitude_of(x), y));
 }
-TALLY_HD constexpr float pow(float x, float y) {
+TALLY_INLINE constexpr float pow(float x, float y) {
   double const size = static_cast<double>(detail::magnitude_of(x));
   double const exponent = detail::clamped(static_cast<double>(y), -0x1p40, 0x1p40);
   double const result = detail::scaled_exp(exponent * log(size), 0);
