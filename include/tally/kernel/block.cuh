@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tally/fold/program.hpp>
-#include <tally/kernel/words.cuh>
+#include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -13,18 +13,6 @@ namespace tally::inline v0::kernel {
 /// CUB's algorithm for one state per thread: kernel/block_cub.cuh.
 template <class State, int Threads, block_algorithm Algorithm>
 struct cub_block;
-
-/// Combines the states of the first `count` threads of warp 0 as a balanced tree of neighbours; lane 0 has the answer.
-template <int Most, class Combine, class State>
-__device__ __forceinline__ State combine_lanes(Combine const& combine, State s, i64 count, int lane) {
-#pragma unroll
-  for (int h = 1; h < Most; h *= 2) {
-    State const other = shuffled_down(s, h);
-    if (lane + h < count)
-      s = combine(s, other);
-  }
-  return s;
-}
 
 /// The states of the warps (lane 0 of each), as far as the warps exist, along the canonical tree; thread 0 has the answer.
 template <plan P, class Program>

@@ -5,7 +5,7 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/load.cuh>
-#include <tally/kernel/words.cuh>
+#include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -35,48 +35,37 @@ struct loaded_rows<P, Rows, I, Column, Columns...> {
   }
 };
 
-/// Combines the Group states of every thread, and the 32 threads, as a balanced tree of neighbouring lanes; lane 0 has it.
-template <plan P, class Monoid, class State, int Group>
-__device__ __forceinline__ State combine_warp(Monoid const& m, State (&s)[Group]) {
-  auto in_thread = [&] {
-#pragma unroll
-    for (int h = 1; h < Group; h *= 2)
-#pragma unroll
-      for (int k = 0; k + h < Group; k += 2 * h)
-        s[k] = m.combine(s[k], s[k + h]);
-  };
-  if constexpr (!P.sources_are_striped()) // the low bits of a lane are in the thread
-    in_thread();
-  constexpr int left = P.sources_are_striped() ? Group : 1;
-#pragma unroll
-  for (int k = 0; k < left; ++k)
-#pragma unroll
-    for (int h = 1; h < 32; h *= 2)
-      s[k] = m.combine(s[k], shuffled_down(s[k], h));
-  if constexpr (P.sources_are_striped())
-    in_thread();
-  return s[0];
-}
-
 /// One fold in one thread: lanes that run down the rows of a leaf.
 template <plan P, class Leaf>
 struct running_fold {
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group;
+  /// Whether a closed leaf is still 32 parts, one per thread, whose tree is combined later together with other leaves'.
+  static constexpr bool spread = !P.sources_are_striped();
   lanes_t<typename Leaf::monoid_type, group> lanes;
 
   __device__ __forceinline__ explicit running_fold(Leaf const& l) : lanes(l.monoid) {}
   __device__ __forceinline__ void end_row(Leaf const&, int) {}
-  /// The warp's state, in lane 0.
-  __device__ __forceinline__ State close(Leaf const& l) const {
+  /// The leaf: this thread's part where it is spread, else the whole in lane 0.
+  __device__ __forceinline__ State close(Leaf const& l, int thread) const {
     State s[group];
 #pragma unroll
     for (int k = 0; k < group; ++k)
       s[k] = lanes.close(l.monoid, k);
-    return combine_warp<P>(l.monoid, s);
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    if constexpr (!spread) {
+      return combine_warp<group>(combine, s, thread); // a thread's lanes are 32 apart: one tree each
+    } else {
+#pragma unroll
+      for (int h = 1; h < group; h *= 2)
+#pragma unroll
+        for (int k = 0; k < group; k += 2 * h)
+          s[k] = combine(s[k], s[k + h]);
+      return s[0];
+    }
   }
-  /// This thread's state.
-  __device__ __forceinline__ State close_thread(Leaf const& l) const {
+  /// This thread's state, in any order.
+  __device__ __forceinline__ State close_freely(Leaf const& l) const {
     State s = lanes.close(l.monoid, 0);
 #pragma unroll
     for (int k = 1; k < group; ++k)
@@ -85,31 +74,47 @@ struct running_fold {
   }
 };
 
-/// A fold that does not commute: every row is combined by itself, then the rows.
+/// A fold that does not commute: every row is a tree of its own, then the rows are.
 template <plan P, class Leaf>
   requires(!Leaf::monoid_type::law.commutative)
 struct running_fold<P, Leaf> {
   using State = typename Leaf::state;
-  static constexpr int group = P.lanes_per_group;
+  static constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf;
+  static constexpr bool spread = false;
   lanes_t<typename Leaf::monoid_type, group> lanes;
-  State of_row[P.rows_per_leaf];
+  State of_row[rows];
 
   __device__ __forceinline__ explicit running_fold(Leaf const& l) : lanes(l.monoid) {}
   __device__ __forceinline__ void end_row(Leaf const& l, int r) {
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
     State s[group];
 #pragma unroll
     for (int k = 0; k < group; ++k)
       s[k] = lanes.close(l.monoid, k);
-    of_row[r] = combine_warp<P>(l.monoid, s);
+    if constexpr (P.sources_are_striped()) {
+      of_row[r] = combine_warp<group>(combine, s, int(threadIdx.x % 32));
+    } else {
+#pragma unroll
+      for (int h = 1; h < group; h *= 2)
+#pragma unroll
+        for (int k = 0; k < group; k += 2 * h)
+          s[k] = combine(s[k], s[k + h]);
+      of_row[r] = s[0];
+    }
     lanes = lanes_t<typename Leaf::monoid_type, group>(l.monoid);
   }
-  __device__ __forceinline__ State close(Leaf const& l) {
+  __device__ __forceinline__ State close(Leaf const& l, int thread) {
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    if constexpr (!P.sources_are_striped()) {
+      return combine_warp<rows>(combine, of_row, thread); // the rows' trees side by side
+    } else {
 #pragma unroll
-    for (int h = 1; h < P.rows_per_leaf; h *= 2)
+      for (int h = 1; h < rows; h *= 2)
 #pragma unroll
-      for (int r = 0; r + h < P.rows_per_leaf; r += 2 * h)
-        of_row[r] = l.monoid.combine(of_row[r], of_row[r + h]);
-    return of_row[0];
+        for (int r = 0; r < rows; r += 2 * h)
+          of_row[r] = combine(of_row[r], of_row[r + h]);
+      return of_row[0];
+    }
   }
 };
 
@@ -123,8 +128,8 @@ struct running_folds<P> {
   template <class Row>
   __device__ __forceinline__ void step(pack<> const&, int, bool, Row const&) {}
   __device__ __forceinline__ void end_row(pack<> const&, int) {}
-  __device__ __forceinline__ pack<> close(pack<> const&) { return {}; }
-  __device__ __forceinline__ pack<> close_thread(pack<> const&) { return {}; }
+  __device__ __forceinline__ pack<> close(pack<> const&, int) { return {}; }
+  __device__ __forceinline__ pack<> close_freely(pack<> const&) { return {}; }
 };
 template <plan P, class Leaf, class... Leaves>
 struct running_folds<P, Leaf, Leaves...> {
@@ -143,106 +148,130 @@ struct running_folds<P, Leaf, Leaves...> {
     here.end_row(l.first, r);
     rest.end_row(l.rest, r);
   }
-  __device__ __forceinline__ States close(pack<Leaf, Leaves...> const& l) {
-    return States{here.close(l.first), rest.close(l.rest)};
+  __device__ __forceinline__ States close(pack<Leaf, Leaves...> const& l, int thread) {
+    return States{here.close(l.first, thread), rest.close(l.rest, thread)};
   }
-  __device__ __forceinline__ States close_thread(pack<Leaf, Leaves...> const& l) {
-    return States{here.close_thread(l.first), rest.close_thread(l.rest)};
+  __device__ __forceinline__ States close_freely(pack<Leaf, Leaves...> const& l) {
+    return States{here.close_freely(l.first), rest.close_freely(l.rest)};
   }
 };
 
-/// Feeds one leaf of the program to running folds.
+/// Feeds a whole leaf to running folds.
 template <plan P, class Program, class Folds>
-__device__ __forceinline__ void feed_leaf(Program const& p, i64 leaf, int thread, Folds& folds) {
+__device__ __forceinline__ void feed_whole_leaf(Program const& p, i64 leaf, int thread, Folds& folds) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
-  i64 const first = leaf * (i64(rows) * per_row);
-  i64 const left = p.extent - first;
-  constexpr bool ordered = !Folds::commutative;
-  if (left >= rows * per_row) {
 #pragma unroll
-    for (int batch = 0; batch < rows; batch += P.rows_in_flight) {
-      i64 const at = first + batch * per_row;
-      auto in = [&]<class... Cs>(pack<Cs...> const&) { return loaded_rows<P, P.rows_in_flight, 0, Cs...>{}; }(p.columns);
-      in.load(p.columns, at, thread);
+  for (int batch = 0; batch < rows; batch += P.rows_in_flight) {
+    i64 const at = leaf * (i64(rows) * per_row) + batch * per_row;
+    auto in = [&]<class... Cs>(pack<Cs...> const&) { return loaded_rows<P, P.rows_in_flight, 0, Cs...>{}; }(p.columns);
+    in.load(p.columns, at, thread);
 #pragma unroll
-      for (int r = 0; r < P.rows_in_flight; ++r) {
+    for (int r = 0; r < P.rows_in_flight; ++r) {
 #pragma unroll
-        for (int k = 0; k < group; ++k)
-          folds.step(p.leaves, k, true,
-                     in.row_at(p.columns, at, p.first + at + r * per_row + lane_in_row<P>(thread, k), r, k, thread));
-        folds.end_row(p.leaves, batch + r);
-      }
-    }
-  } else { // the ragged last leaf: rarely run, so kept small; rows of an ordered fold are registers and stay unrolled
-#pragma unroll(ordered ? rows : 1)
-    for (int r = 0; r < rows; ++r) {
-#pragma unroll
-      for (int k = 0; k < group; ++k) {
-        int const e = r * per_row + lane_in_row<P>(thread, k);
-        if (e < left)
-          folds.step(p.leaves, k, true, p.row_at(first + e));
-      }
-      folds.end_row(p.leaves, r);
+      for (int k = 0; k < group; ++k)
+        folds.step(p.leaves, k, true,
+                   in.row_at(p.columns, at, p.first + at + r * per_row + lane_in_row<P>(thread, k), r, k, thread));
+      folds.end_row(p.leaves, batch + r);
     }
   }
 }
 
-/// The states of one leaf along the canonical tree, in lane 0.
+/// Feeds the ragged last leaf: rarely run, so kept small; the rows of an ordered fold are registers and stay unrolled.
+template <plan P, class Program, class Folds>
+__device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int thread, Folds& folds) {
+  constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
+  i64 const start = leaf * (i64(rows) * per_row);
+  i64 const left = p.extent - start;
+#pragma unroll(Folds::commutative ? 1 : rows)
+  for (int r = 0; r < rows; ++r) {
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      int const e = r * per_row + lane_in_row<P>(thread, k);
+      if (e < left)
+        folds.step(p.leaves, k, true, p.row_at(start + e));
+    }
+    folds.end_row(p.leaves, r);
+  }
+}
+
+template <plan P>
+__device__ __forceinline__ bool is_whole(i64 leaf, i64 extent) {
+  return (leaf + 1) * P.elements_per_leaf() <= extent;
+}
+
+/// The states of one leaf along the canonical tree, spread or whole as running_fold says. Each branch closes its own
+/// lanes, so that in a whole leaf the number of elements in a lane is a constant.
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, i64 leaf, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  feed_leaf<P>(p, leaf, thread, folds);
-  return folds.close(p.leaves);
+  if (is_whole<P>(leaf, p.extent)) {
+    feed_whole_leaf<P>(p, leaf, thread, folds);
+    return folds.close(p.leaves, thread);
+  }
+  feed_ragged_leaf<P>(p, leaf, thread, folds);
+  return folds.close(p.leaves, thread);
 }
 
-constexpr int levels_of(int power_of_two) { return power_of_two > 1 ? 1 + levels_of(power_of_two / 2) : 0; }
+/// Whether leaf I of a program leaves its closed leaves spread over the warp.
+template <plan P, int I, class Columns, class... Leaves>
+constexpr bool is_spread(program<Columns, Leaves...> const*) {
+  return running_fold<P, nth_t<I, Leaves...>>::spread;
+}
 
-/// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0. The first must exist. One state per level
-/// of the tree is kept, in registers because the levels are unrolled.
+/// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. One state per level
+/// is kept, in registers because the levels are unrolled. Spread leaves are merged as trees side by side.
 template <plan P, class Program>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 leaves, int thread) {
   constexpr int count = P.leaves_per_warp, levels = levels_of(count);
-  if constexpr (count == 1) {
-    return fold_leaf<P>(p, leaf, thread);
-  } else {
-    typename Program::states kept[levels];
-    int const present = leaves - leaf < count ? int(leaves - leaf) : count;
-    typename Program::states s;
+  int const present = leaves - leaf < count ? int(leaves - leaf) : count;
+  typename Program::states kept[levels + 1];
+  typename Program::states s;
 #pragma unroll 1
-    for (int k = 0; k < present; ++k) {
+  for (int k = 0; k < count; ++k) {
+    if (k < present)
       s = fold_leaf<P>(p, leaf + k, thread);
-      bool open = true; // whether s still looks for its left neighbour
+    bool open = true; // whether s still looks for its left neighbour
 #pragma unroll
-      for (int level = 0; level < levels; ++level) {
-        bool const right = (k >> level) & 1;
-        if (open && right)
-          s = p.combine(kept[level], s);
-        else if (open)
-          kept[level] = s, open = false;
+    for (int level = 0; level < levels; ++level) {
+      int const h = 1 << level;
+      if (open && (k & h) != 0) {
+        for_each_index<Program::leaf_count>([&](auto i) {
+          auto const& m = get<i>(p.leaves).monoid;
+          auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
+          auto& right = get<i>(s);
+          auto const& left = get<i>(kept[level]);
+          if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr)))
+            right = merge_trees(combine, left, right, h, thread);
+          else
+            right = k + 1 - h < present ? combine(left, right) : left;
+        });
+      } else if (open) {
+        kept[level] = s, open = false;
       }
     }
-    if (present < count) { // the levels that still wait for a right neighbour
-      bool none = true;
-#pragma unroll
-      for (int level = 0; level < levels; ++level)
-        if ((present >> level) & 1) {
-          s = none ? kept[level] : p.combine(kept[level], s);
-          none = false;
-        }
-    }
-    return s;
   }
+  for_each_index<Program::leaf_count>([&](auto i) {
+    if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr))) {
+      auto const& m = get<i>(p.leaves).monoid;
+      auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
+      get<i>(s) = combine_lanes<count>(combine, finish_trees<count>(combine, get<i>(s)), present, thread);
+    }
+  });
+  return s;
 }
 
-/// The state of one thread over Count leaves in any order.
+/// The state of one thread over P.leaves_per_warp leaves, as far as they exist, in any order.
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, i64 leaves, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
   i64 const end = leaf + P.leaves_per_warp < leaves ? leaf + P.leaves_per_warp : leaves;
 #pragma unroll 1
   for (i64 k = leaf; k < end; ++k)
-    feed_leaf<P>(p, k, thread, folds);
-  return folds.close_thread(p.leaves);
+    if (is_whole<P>(k, p.extent))
+      feed_whole_leaf<P>(p, k, thread, folds);
+    else
+      feed_ragged_leaf<P>(p, k, thread, folds);
+  return folds.close_freely(p.leaves);
 }
 
 } // namespace tally::inline v0::kernel

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Balanced trees of neighbours over the 32 lanes of a warp. Layer 4. One tree costs five combinations in every lane, and
+// most lanes combine in vain; N trees side by side share the lanes: at each step a lane gives one tree away and keeps the
+// other, so N trees cost about N + 4 instead of 5 N, in the same order, to the same bits.
+#pragma once
+
+#include <tally/kernel/words.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// The state of the lane that differs in bit h.
+template <class State>
+__device__ __forceinline__ State shuffled_across(State const& s, int h) {
+  auto w = words<State>::of(s);
+#pragma unroll
+  for (int i = 0; i < words<State>::count; ++i)
+    w.w[i] = __shfl_xor_sync(0xffffffffu, w.w[i], h);
+  return w.state();
+}
+
+/// One step of two trees: lanes without bit h go on with a, lanes with it with b, each having combined both lanes' parts.
+template <class Combine, class State>
+__device__ __forceinline__ State merge_trees(Combine const& combine, State const& a, State const& b, int h, int lane) {
+  bool const upper = (lane & h) != 0;
+  State const other = shuffled_across(upper ? a : b, h);
+  State const own = upper ? b : a;
+  return combine(upper ? other : own, upper ? own : other);
+}
+
+/// The steps of a tree from bit First on, neighbours first; lanes below First have their roots.
+template <int First, class Combine, class State>
+__device__ __forceinline__ State finish_trees(Combine const& combine, State s) {
+#pragma unroll
+  for (int h = First; h < 32; h *= 2)
+    s = combine(s, shuffled_down(s, h));
+  return s;
+}
+
+/// Combines the states of lanes 0 to count - 1 (count <= Most) as a tree of neighbours; lane 0 has the root.
+template <int Most, class Combine, class State>
+__device__ __forceinline__ State combine_lanes(Combine const& combine, State s, i64 count, int lane) {
+#pragma unroll
+  for (int h = 1; h < Most; h *= 2) {
+    State const other = shuffled_down(s, h);
+    if (lane + h < count)
+      s = combine(s, other);
+  }
+  return s;
+}
+
+/// N trees over the warp, then a tree over their N roots; lane 0 has the root.
+template <int N, class Combine, class State>
+__device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)[N], int lane) {
+#pragma unroll
+  for (int h = 1; h < N; h *= 2)
+#pragma unroll
+    for (int k = 0; k < N; k += 2 * h)
+      s[k] = merge_trees(combine, s[k], s[k + h], h, lane);
+  State const root = finish_trees<N>(combine, s[0]);
+  return combine_lanes<N>(combine, root, N, lane);
+}
+
+/// The logarithm of a power of two.
+constexpr int levels_of(int power_of_two) { return power_of_two > 1 ? 1 + levels_of(power_of_two / 2) : 0; }
+
+} // namespace tally::inline v0::kernel
