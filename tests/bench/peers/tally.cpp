@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tally as a contestant: each workload as a user writes it, under both contracts, queued on the bench's stream through the
+// door that run() itself uses. Every enqueue binds, plans and looks its kernel up again, as a warm run does; the answer
+// stays in the run's own slot. Test layer.
+#include "../contestant.h"
+
+#include <tally/tally.hpp>
+#if __has_include(<tally/complex.hpp>)
+#include <tally/complex.hpp>
+#endif
+
+#include <complex>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace tally;
+using addresses = const void* const*;
+
+std::string& error_text() {
+  static std::string text;
+  return text;
+}
+
+/// Runs in flight: a slot may only be given back when its kernel is done, so the newest few thousand are kept.
+template <class Kept> class ring {
+public:
+  static constexpr std::size_t size = 4096, quarter = size / 4;
+
+  template <class Queue> void push(Queue&& queue, void* stream) {
+    auto const at = count_ % size;
+    if (at % quarter == 0) {
+      if (count_ >= size) marks_[at / quarter].wait(); // everything of the quarter that is about to be overwritten
+      if (count_ != 0) marks_[(at / quarter + 3) % 4] = gpu::record(0, {stream});
+    }
+    if (kept_.size() < size) kept_.push_back(queue());
+    else kept_[at] = queue();
+    ++count_;
+  }
+  Kept const& newest() const { return kept_[(count_ - 1) % size]; }
+
+private:
+  std::vector<Kept> kept_;
+  gpu::mark marks_[4];
+  std::size_t count_ = 0;
+};
+
+struct prepared_run {
+  virtual ~prepared_run() = default;
+  virtual void enqueue(addresses columns, void* stream) = 0;
+  virtual void results(double* out) const = 0;
+};
+
+template <class T> double as_double(T value) { return static_cast<double>(value); }
+
+template <class Answer> void spread(Answer const& answer, double* out) {
+  if constexpr (requires { std::tuple_size<Answer>::value; })
+    std::apply([&](auto const&... a) { ((*out++ = as_double(a)), ...); }, answer);
+  else if constexpr (requires { answer.real(); })
+    out[0] = as_double(answer.real()), out[1] = as_double(answer.imag());
+  else
+    out[0] = as_double(answer);
+}
+
+/// `Work::pipeline(columns, n)` is the reduction; everything else is the same for all.
+template <class Work, contract Contract> struct run_of : prepared_run {
+  using reduction = decltype(Work::pipeline(nullptr, 0));
+  using bound_type = decltype(bind(std::declval<reduction const&>()));
+  using states = typename decltype(bound_type::program)::states;
+
+  explicit run_of(std::int64_t count) : n(count) {}
+
+  void enqueue(addresses columns, void* stream) override {
+    auto const r = Work::pipeline(columns, n);
+    check_source(r.pipe.source);
+    auto bound = bind(r);
+    in_flight.push([&] {
+      auto request = detail::request_for(bound.program, on::gpu.stream(stream), Contract);
+      return gpu::enqueue(request);
+    }, stream);
+  }
+  void results(double* out) const override {
+    const void* nowhere[3] = {nullptr, nullptr, nullptr};
+    auto const r = Work::pipeline(nowhere, n);
+    auto const bound = bind(r);
+    spread(detail::answers_of(r, bound, *static_cast<states const*>(in_flight.newest().slot.host())), out);
+  }
+
+  std::int64_t n;
+  ring<gpu::queued_run> in_flight;
+};
+
+template <class T> auto column(addresses columns, int which, std::int64_t n) {
+  return device(static_cast<T const*>(columns == nullptr ? nullptr : columns[which]), n);
+}
+
+template <class T> struct sum_of {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<T>(c, 0, n)) | reduce(sum); }
+};
+struct dot {
+  static auto pipeline(addresses c, std::int64_t n) {
+    return from(column<float>(c, 0, n), column<float>(c, 1, n)) | reduce(sum(_1 * _2));
+  }
+};
+struct norm_of {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(norm<2>); }
+};
+struct sad {
+  static auto pipeline(addresses c, std::int64_t n) {
+    return from(column<float>(c, 0, n), column<float>(c, 1, n)) | reduce(sum(abs(_1 - _2)));
+  }
+};
+struct wmse {
+  static auto pipeline(addresses c, std::int64_t n) {
+    return from(column<float>(c, 0, n), column<float>(c, 1, n), column<float>(c, 2, n)) |
+           reduce(mean(_3 * (_1 - _2) * (_1 - _2)));
+  }
+};
+struct sumexp {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(sum(exp(_1))); }
+};
+struct five {
+  static auto pipeline(addresses c, std::int64_t n) {
+    return from(column<float>(c, 0, n)) | reduce(sum, min, max, mean, variance);
+  }
+};
+struct seven {
+  static auto pipeline(addresses c, std::int64_t n) {
+    return from(column<float>(c, 0, n)) | reduce(sum, min, max, mean, variance, sum(_1 * _1), argmax);
+  }
+};
+struct argmax_of {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(argmax); }
+};
+struct logsumexp_of {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(logsumexp); }
+};
+struct variance_of {
+  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(variance); }
+};
+
+struct maker {
+  contest_entry entry;
+  std::unique_ptr<prepared_run> (*make)(std::int64_t n);
+};
+
+template <class Work, contract Contract> std::unique_ptr<prepared_run> make(std::int64_t n) {
+  return std::make_unique<run_of<Work, Contract>>(n);
+}
+
+template <class Work> void add(std::vector<maker>& all, const char* workload, const char* type, int columns, int results) {
+  constexpr std::int64_t any = std::int64_t{1} << 40;
+  all.push_back({{workload, type, "reproducible", "tally", columns, results, 1, 1, any}, &make<Work, contract::reproducible>});
+  all.push_back({{workload, type, "fast", "tally", columns, results, 1, 1, any}, &make<Work, contract::fast>});
+}
+
+std::vector<maker> const& table() {
+  static std::vector<maker> const rows = [] {
+    std::vector<maker> all;
+    add<sum_of<float>>(all, "sum", "f32", 1, 1);
+    add<sum_of<double>>(all, "sum", "f64", 1, 1);
+    add<sum_of<std::int32_t>>(all, "sum", "i32", 1, 1);
+    add<sum_of<std::int8_t>>(all, "sum", "i8", 1, 1);
+    add<sum_of<bf16>>(all, "sum", "bf16", 1, 1);
+    add<dot>(all, "dot", "f32", 2, 1);
+    add<norm_of>(all, "norm", "f32", 1, 1);
+    add<sad>(all, "sad", "f32", 2, 1);
+    add<wmse>(all, "wmse", "f32", 3, 1);
+    add<sumexp>(all, "sumexp", "f32", 1, 1);
+    add<five>(all, "five", "f32", 1, 5);
+    add<seven>(all, "seven", "f32", 1, 7);
+    add<argmax_of>(all, "argmax", "f32", 1, 1);
+    add<logsumexp_of>(all, "logsumexp", "f32", 1, 1);
+    add<variance_of>(all, "variance", "f32", 1, 1);
+#if __has_include(<tally/complex.hpp>)
+    add<sum_of<typename element_type<std::complex<float>>::type>>(all, "sum", "c64", 1, 2);
+#endif
+    return all;
+  }();
+  return rows;
+}
+
+/// Runs a body; an exception becomes the error text.
+template <class Body> bool attempt(Body&& body) {
+  try {
+    body();
+    return true;
+  } catch (std::exception const& e) {
+    error_text() = e.what();
+  } catch (...) {
+    error_text() = "an exception that is no std::exception";
+  }
+  return false;
+}
+
+}  // namespace
+
+extern "C" {
+
+const contest_card* contest_describe() {
+  static std::vector<contest_entry> const entries = [] {
+    std::vector<contest_entry> all;
+    for (auto const& row : table()) all.push_back(row.entry);
+    return all;
+  }();
+  static std::string const version = std::to_string(TALLY_VERSION_MAJOR) + "." + std::to_string(TALLY_VERSION_MINOR) + "." +
+                                     std::to_string(TALLY_VERSION_PATCH) + ", " __VERSION__;
+  static contest_card const card{CONTEST_ABI, static_cast<std::int32_t>(entries.size()), "tally", version.c_str(),
+                                 entries.data()};
+  return &card;
+}
+
+void* contest_prepare(std::int32_t entry, std::int64_t n, addresses columns, void* stream) {
+  std::unique_ptr<prepared_run> run;
+  bool const good = attempt([&] {
+    run = table()[static_cast<std::size_t>(entry)].make(n);
+    run->enqueue(columns, stream); // compiles and loads
+  });
+  return good ? run.release() : nullptr;
+}
+
+std::int32_t contest_burst(void* handle, addresses columns, const std::int64_t* strides, std::int64_t sets,
+                           std::int64_t first, std::int64_t count, void* stream) {
+  auto& run = *static_cast<prepared_run*>(handle);
+  auto const* bases = reinterpret_cast<const unsigned char* const*>(columns);
+  return attempt([&] {
+    for (std::int64_t k = 0; k < count; ++k) {
+      const void* at[3];
+      for (int c = 0; c < 3; ++c) at[c] = bases[c] == nullptr ? nullptr : bases[c] + strides[c] * ((first + k) % sets);
+      run.enqueue(at, stream);
+    }
+  }) ? 0 : 1;
+}
+
+std::int32_t contest_results(void* handle, double* results) {
+  return attempt([&] { static_cast<prepared_run*>(handle)->results(results); }) ? 0 : 1;
+}
+std::int32_t contest_poison(void*, void*) { return 1; } // each run has a slot of its own
+void contest_release(void* handle) { delete static_cast<prepared_run*>(handle); }
+const char* contest_error() { return error_text().c_str(); }
+}
