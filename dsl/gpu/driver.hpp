@@ -19,7 +19,7 @@ using event = void*;
 using pool = void*;
 using address = std::uint64_t; ///< CUdeviceptr
 
-/// CUlaunchAttribute, of which tally uses the cluster's dimensions.
+/// CUlaunchAttribute, of which tally uses the dimensions of a cluster and the first word (a flag).
 struct launch_attribute {
   int id;
   char padding[4];
@@ -92,7 +92,7 @@ enum : int {
 };
 enum : int { pointer_memory_type = 2, pointer_is_managed = 8, pointer_device_ordinal = 9 };
 enum : unsigned { memory_host = 1, memory_device = 2 };
-enum : int { launch_cluster_dimension = 4, pool_release_threshold = 4, allocation_pinned = 1, location_device = 1 };
+enum : int { launch_cluster_dimension = 4, launch_programmatic_stream_serialization = 6, pool_release_threshold = 4, allocation_pinned = 1, location_device = 1 };
 enum : int { jit_error_log_buffer = 5, jit_error_log_buffer_bytes = 6 };
 enum : unsigned { event_disable_timing = 2, host_portable = 1, host_device_map = 2, stream_default = 0 };
 

@@ -119,7 +119,8 @@ queued_run enqueue(full_request& r, bool timed) {
   stage_columns(r, q);
   q.chosen = plan_for(r);
   kernel const& k = kernel_for(r, q.chosen.plan, q.ordinal);
-  auto const words = static_cast<std::size_t>(q.chosen.blocks) * static_cast<std::size_t>(r.type->words_per_partial);
+  auto const partials = static_cast<std::size_t>(q.chosen.blocks + (q.chosen.blocks - 1) / 32 + 1); // blocks and groups
+  auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, epoch_bytes + 8 * words));
   q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
   partials_view view{room, room + epoch_bytes};
@@ -128,6 +129,7 @@ queued_run enqueue(full_request& r, bool timed) {
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
   shape.block_threads = static_cast<unsigned>(q.chosen.plan.threads_per_block);
+  shape.overlaps = q.chosen.plan.overlaps_launch;
   if (timed) q.begun = record(q.ordinal, q.stream, true);
   launch(k, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);

@@ -14,17 +14,26 @@ namespace {
   throw_answer(answer, ("a launch of " + shape).c_str(), d.ordinal);
 }
 
-int launch_with_cluster(kernel const& k, launch_shape const& s, void** arguments, driver::stream on) {
+int launch_with_attributes(kernel const& k, launch_shape const& s, void** arguments, driver::stream on) {
   auto const& d = *k.device;
   if (d.call.launch_with == nullptr)
     throw launch_failed("a cluster of " + std::to_string(s.cluster_blocks) +
-                        " blocks needs a driver of CUDA 12 or newer.");
-  driver::launch_attribute cluster{};
-  cluster.id = driver::launch_cluster_dimension;
-  cluster.cluster[0] = s.cluster_blocks;
-  cluster.cluster[1] = cluster.cluster[2] = 1;
+                        " blocks, or a launch that overlaps, needs a driver of CUDA 12 or newer.");
+  driver::launch_attribute attributes[2]{};
+  unsigned count = 0;
+  if (s.cluster_blocks > 1) {
+    auto& cluster = attributes[count++];
+    cluster.id = driver::launch_cluster_dimension;
+    cluster.cluster[0] = s.cluster_blocks;
+    cluster.cluster[1] = cluster.cluster[2] = 1;
+  }
+  if (s.overlaps) {
+    auto& early = attributes[count++];
+    early.id = driver::launch_programmatic_stream_serialization;
+    early.cluster[0] = 1; // the union's programmaticStreamSerializationAllowed
+  }
   driver::launch_config const config{
-      {s.grid_blocks, 1, 1}, {s.block_threads, 1, 1}, static_cast<unsigned>(s.dynamic_shared_bytes), on, &cluster, 1};
+      {s.grid_blocks, 1, 1}, {s.block_threads, 1, 1}, static_cast<unsigned>(s.dynamic_shared_bytes), on, attributes, count};
   return d.call.launch_with(&config, k.function, arguments, nullptr);
 }
 
@@ -34,8 +43,8 @@ void launch(kernel const& k, launch_shape const& s, void** arguments, stream_ref
   auto const& d = *k.device;
   current_device const in_scope(d);
   auto const stream = d.stream_of(on);
-  int const answer = s.cluster_blocks > 1
-                         ? launch_with_cluster(k, s, arguments, stream)
+  int const answer = s.cluster_blocks > 1 || s.overlaps
+                         ? launch_with_attributes(k, s, arguments, stream)
                          : d.call.launch(k.function, s.grid_blocks, 1, 1, s.block_threads, 1, 1,
                                          static_cast<unsigned>(s.dynamic_shared_bytes), stream, arguments, nullptr);
   if (answer != driver::success) refuse(answer, k, s);

@@ -27,13 +27,14 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   auto const& type = detail::type_of<Program>();
   auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
   i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
-  auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks) * std::size_t(type.words_per_partial)));
+  auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks + (blocks - 1) / 32 + 1) * std::size_t(type.words_per_partial)));
   auto slot = gpu::take_result_slot(0, type.states_bytes);
   view v{room, room + 64};
   void* answer = slot.device();
   gpu::launch_shape shape;
   shape.grid_blocks = unsigned(blocks);
   shape.block_threads = unsigned(p.threads_per_block);
+  shape.overlaps = p.overlaps_launch;
   int const inner = n >= (i64(1) << 26) ? 8 : 60;
   std::vector<double> times;
   i64 turn = 0;
@@ -69,14 +70,18 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     };
     std::vector<entry> all;
     for (int threads : {128, 256, 512, 1024})
-      for (int leaves : {1, 2, 4, 8, 16}) {
+      for (int leaves : {1, 2, 4}) {
         if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
           continue;
-        for (int per : {1, 2048 / threads / 2, 2048 / threads}) {
+        for (int per : {1, 1024 / threads + 1, 1536 / threads}) {
+          if (per < 1 || per * threads > 2048)
+            continue;
           plan p = chosen.plan;
           p.threads_per_block = threads;
           p.leaves_per_warp = leaves;
           p.blocks_per_multiprocessor = per;
+          if (!legal(p, f))
+            continue;
           try {
             all.push_back({time_plan(r, n, slices, p, f, c), threads, leaves, p.rows_in_flight, per});
           } catch (error const& e) {

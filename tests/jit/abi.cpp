@@ -188,6 +188,7 @@ static_assert(driver::pointer_device_ordinal == int{CU_POINTER_ATTRIBUTE_DEVICE_
 static_assert(driver::memory_host == unsigned{CU_MEMORYTYPE_HOST});
 static_assert(driver::memory_device == unsigned{CU_MEMORYTYPE_DEVICE});
 static_assert(driver::launch_cluster_dimension == int{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION});
+static_assert(driver::launch_programmatic_stream_serialization == int{CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION});
 static_assert(driver::pool_release_threshold == int{CU_MEMPOOL_ATTR_RELEASE_THRESHOLD});
 static_assert(driver::allocation_pinned == int{CU_MEM_ALLOCATION_TYPE_PINNED});
 static_assert(driver::location_device == int{CU_MEM_LOCATION_TYPE_DEVICE});

@@ -4,6 +4,7 @@
 // its first template argument.
 #pragma once
 
+
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/leaf.cuh>
 #include <tally/kernel/partials.cuh>
@@ -28,20 +29,20 @@ __device__ __forceinline__ typename Program::states fold_block(Program const& p,
 }
 
 /// Folds the program; `*answer` receives its states. Launched with plan threads and at least one block, whose number is
-/// ceil(leaves / leaves per block); the workspace has room for one partial per block.
+/// ceil(leaves / leaves per block); the workspace has room for one partial per block
+/// and one per 32 blocks.
 template <plan P, class Program>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, partials_view const ws, typename Program::states* answer) {
+  if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+  }
   i64 const leaves = (p.extent - 1) / P.elements_per_leaf() + 1;
   u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
   auto s = fold_block<P>(p, leaves);
-  if (gridDim.x > 1) {
-    if (threadIdx.x == 0)
-      publish<Program>(s, ws.words + i64(blockIdx.x) * words_per_partial<Program>, epoch);
-    if (blockIdx.x != gridDim.x - 1)
-      return;
-    s = fold_partials<P>(p, ws.words, epoch, gridDim.x);
-  }
+  if (gridDim.x > 1 && !meet<P>(p, s, ws, epoch))
+    return;
   if (threadIdx.x == 0) {
     *answer = s;
     if (gridDim.x > 1)

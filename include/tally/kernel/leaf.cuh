@@ -218,37 +218,32 @@ constexpr bool is_spread(program<Columns, Leaves...> const*) {
   return running_fold<P, nth_t<I, Leaves...>>::spread;
 }
 
-/// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. One state per level
-/// is kept, in registers because the levels are unrolled. Spread leaves are merged as trees side by side.
+/// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
+/// merged as trees side by side.
 template <plan P, class Program>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 leaves, int thread) {
-  constexpr int count = P.leaves_per_warp, levels = levels_of(count);
+  using States = typename Program::states;
+  constexpr int count = P.leaves_per_warp;
   int const present = leaves - leaf < count ? int(leaves - leaf) : count;
-  typename Program::states kept[levels + 1];
-  typename Program::states s;
+  level_stack<States, levels_of(count)> stack;
+  States s;
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     if (k < present)
       s = fold_leaf<P>(p, leaf + k, thread);
-    bool open = true; // whether s still looks for its left neighbour
-#pragma unroll
-    for (int level = 0; level < levels; ++level) {
-      int const h = 1 << level;
-      if (open && (k & h) != 0) {
-        for_each_index<Program::leaf_count>([&](auto i) {
-          auto const& m = get<i>(p.leaves).monoid;
-          auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
-          auto& right = get<i>(s);
-          auto const& left = get<i>(kept[level]);
-          if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr)))
-            right = merge_trees(combine, left, right, h, thread);
-          else
-            right = k + 1 - h < present ? combine(left, right) : left;
-        });
-      } else if (open) {
-        kept[level] = s, open = false;
-      }
-    }
+    auto const merge = [&](States const& left, States const& right, int level) {
+      States out = left;
+      for_each_index<Program::leaf_count>([&](auto i) {
+        auto const& m = get<i>(p.leaves).monoid;
+        auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
+        if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr)))
+          get<i>(out) = merge_trees(combine, get<i>(left), get<i>(right), 1 << level, thread);
+        else if (k + 1 - (1 << level) < present)
+          get<i>(out) = combine(get<i>(left), get<i>(right));
+      });
+      return out;
+    };
+    s = stack.push(merge, k, s);
   }
   for_each_index<Program::leaf_count>([&](auto i) {
     if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr))) {

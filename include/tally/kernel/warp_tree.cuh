@@ -23,9 +23,9 @@ __device__ __forceinline__ State shuffled_across(State const& s, int h) {
 template <class Combine, class State>
 __device__ __forceinline__ State merge_trees(Combine const& combine, State const& a, State const& b, int h, int lane) {
   bool const upper = (lane & h) != 0;
-  State const other = shuffled_across(upper ? a : b, h);
-  State const own = upper ? b : a;
-  return combine(upper ? other : own, upper ? own : other);
+  State const other = shuffled_across(chosen(upper, a, b), h);
+  State const own = chosen(upper, b, a);
+  return combine(chosen(upper, other, own), chosen(upper, own, other));
 }
 
 /// The steps of a tree from bit First on, neighbours first; lanes below First have their roots.
@@ -60,6 +60,27 @@ __device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)
   State const root = finish_trees<N>(combine, s[0]);
   return combine_lanes<N>(combine, root, N, lane);
 }
+
+/// A tree of neighbours that is fed one node after the other, at most 2^Levels of them: one state per level is kept, in
+/// registers because the levels are unrolled.
+template <class State, int Levels>
+struct level_stack {
+  State kept[Levels > 0 ? Levels : 1];
+
+  /// Node k; combine(left, right, level).
+  template <class Combine>
+  __device__ __forceinline__ State push(Combine const& combine, int k, State s) {
+    bool open = true; // whether s still looks for its left neighbour
+#pragma unroll
+    for (int level = 0; level < Levels; ++level) {
+      if (open && ((k >> level) & 1) != 0)
+        s = combine(kept[level], s, level);
+      else if (open)
+        kept[level] = s, open = false;
+    }
+    return s;
+  }
+};
 
 /// The logarithm of a power of two.
 constexpr int levels_of(int power_of_two) { return power_of_two > 1 ? 1 + levels_of(power_of_two / 2) : 0; }

@@ -26,6 +26,17 @@ struct words {
   }
 };
 
+/// a or b, word by word: a choice between objects would put both in memory.
+template <class State>
+__device__ __forceinline__ State chosen(bool first_of_two, State const& a, State const& b) {
+  auto const wa = words<State>::of(a), wb = words<State>::of(b);
+  words<State> w;
+#pragma unroll
+  for (int i = 0; i < w.count; ++i)
+    w.w[i] = first_of_two ? wa.w[i] : wb.w[i];
+  return w.state();
+}
+
 /// The state of the lane `offset` further up in the warp.
 template <class State>
 __device__ State shuffled_down(State const& s, int offset) {

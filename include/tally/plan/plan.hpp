@@ -63,6 +63,7 @@ struct plan {
   int leaves_per_warp;
   int rows_in_flight;
   int blocks_per_multiprocessor;
+  bool overlaps_launch; ///< starts while the launch in front drains, and waits for it (programmatic dependent launch)
   source_choice sources[max_sources];
   fold_choice folds[max_folds];
   constexpr int warps_per_block() const { return threads_per_block / 32; }

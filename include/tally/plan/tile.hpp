@@ -9,23 +9,16 @@
 
 namespace tally::inline v0::planning {
 
-constexpr int power_of_two_at_most(i64 n, int most) {
-  int p = 1;
-  while (p * 2 <= n && p * 2 <= most)
-    p *= 2;
-  return p;
-}
-
+/// One leaf per warp as long as the last block can fold what the blocks yield: loads of a whole leaf are in flight at once,
+/// and small blocks leave no ragged last wave. H200, CUDA 13.0, 2026-11-20, f32 sum of 2^28 (tests/bench/tune).
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
-  i64 const leaves = f.leaves();
-  i64 const per_wave = i64(f.target.multiprocessors) * 64; // warps the chip holds at once
   bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
   p.threads_per_block = heavy ? 256 : 512;
-  if (leaves <= 2 * f.target.multiprocessors * i64(p.warps_per_block()))
-    p.threads_per_block = 256;
-  p.leaves_per_warp = power_of_two_at_most(leaves / per_wave, 4);
+  p.leaves_per_warp = 1;
+  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > i64(32) * 8 * p.threads_per_block)
+    p.leaves_per_warp *= 2;
   p.rows_in_flight = f.source_count <= 1 ? f.rows_per_leaf : (f.source_count == 2 ? f.rows_per_leaf / 2 : f.rows_per_leaf / 4);
-  p.blocks_per_multiprocessor = heavy ? 2048 / p.threads_per_block / 4 : 2048 / p.threads_per_block / 2;
+  p.blocks_per_multiprocessor = heavy ? 1 : 2;
   if (heavy)
     why.add("512 threads", "{0} bytes of state and {1} sources would not fit the registers of a full block", -1,
             f.state_bytes(), f.source_count);

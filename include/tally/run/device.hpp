@@ -110,6 +110,7 @@ private:
 struct launch_shape {
   unsigned grid_blocks = 1, block_threads = 1, cluster_blocks = 1;
   std::size_t dynamic_shared_bytes = 0;
+  bool overlaps = false; ///< programmatic dependent launch: the kernel itself waits for the launch in front
 };
 /// Queues one launch; `arguments[k]` points at the k-th parameter, copied before this returns. Throws launch_failed,
 /// device_lost.
