@@ -61,6 +61,7 @@ concept machine_number = integer<T> || cuda::std::same_as<T, float> || cuda::std
 template <machine_number A>
 struct vector_form<sum_monoid<A>> {
   using number = cuda::std::conditional_t<cuda::std::same_as<A, i64>, u64, A>;
+  static constexpr bool order_free = sum_monoid<A>::law.order_free;
   template <int N, bool Masked>
   struct lanes {
     using vector = wide<number, N>;
@@ -85,6 +86,7 @@ template <class T, bool Least>
   requires machine_number<typename extreme_monoid<T, Least>::state>
 struct vector_form<extreme_monoid<T, Least>> {
   using number = typename extreme_monoid<T, Least>::state;
+  static constexpr bool order_free = true;
   template <int N, bool Masked>
   struct lanes {
     using vector = wide<number, N>;
@@ -154,6 +156,7 @@ template <class T, bool Least>
   requires machine_number<typename extreme_monoid<T, Least>::state>
 struct vector_form<seen<extreme_monoid<T, Least>>> {
   using number = typename extreme_monoid<T, Least>::state;
+  static constexpr bool order_free = true;
   template <int N, bool Masked>
   struct lanes {
     using inner = typename vector_form<extreme_monoid<T, Least>>::template lanes<N, Masked>;
@@ -187,6 +190,7 @@ template <class A>
   requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
 struct vector_form<variance_monoid<A>> {
   using number = A;
+  static constexpr bool order_free = false;
   template <int N, bool Masked>
   struct lanes {
     using vector = wide<A, N>;
