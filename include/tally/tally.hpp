@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything a user needs: pipelines, folds, run. No header of the library includes this one.
+// Everything a user needs: pipelines, folds, run, explain. No header of the library includes this one.
 #pragma once
 
 #include <tally/fold/folds.hpp>
@@ -8,4 +8,6 @@
 #include <tally/pipeline/from.hpp>
 #include <tally/pipeline/map.hpp>
 #include <tally/pipeline/reduce.hpp>
+#include <tally/run/explain.hpp>
 #include <tally/run/run.hpp>
+#include <tally/run/run_timed.hpp>

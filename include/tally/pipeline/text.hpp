@@ -83,10 +83,25 @@ public:
   }
   template <class... Args>
   void list(std::string const& open, std::string const& between, std::string const& close, Args const&... args) {
+    bool const infix = between != ", ";
     out += open;
     int printed = 0;
-    ((printed++ > 0 ? void(out += between) : void(), args.print(*this)), ...);
+    ((printed++ > 0 ? void(out += between) : void(), infix ? args.print(*this) : argument(args)), ...);
     out += close;
+  }
+  /// What stands alone between commas needs no parentheses of its own.
+  template <class Arg>
+  void argument(Arg const& a) {
+    auto const start = out.size();
+    a.print(*this);
+    unwrap(start);
+  }
+  /// Takes the parentheses off an infix call that was printed from `start` on.
+  void unwrap(std::size_t start) {
+    if (out.size() > start + 1 && out[start] == '(' && out.back() == ')') {
+      out.pop_back();
+      out.erase(start, 1);
+    }
   }
 
   template <class Op, class... Values, class Mask>
@@ -99,11 +114,8 @@ public:
     }
     if constexpr (sizeof...(Values) > 0)
       unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
-    if constexpr (!std::is_same_v<Mask, always>) {
-      out += ".where(";
-      f.mask.print(*this);
-      out += ")";
-    }
+    if constexpr (!std::is_same_v<Mask, always>)
+      list(".where(", ", ", ")", f.mask);
   }
   template <class Op, class... Args>
   void fold(folded_call<Op, Args...> const& f) {
@@ -118,11 +130,8 @@ public:
     out += name;
     if constexpr (Values::size > 0)
       unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
-    if constexpr (!std::is_same_v<Mask, always>) {
-      out += Values::size == 0 ? "(" : ".where(";
-      f.mask.print(*this);
-      out += ")";
-    }
+    if constexpr (!std::is_same_v<Mask, always>)
+      list(Values::size == 0 ? "(" : ".where(", ", ", ")", f.mask);
   }
   template <class Fold, class T>
   void fold(or_else_fold<Fold, T> const& f) {
@@ -178,8 +187,8 @@ std::string text_of(Expr const& e) {
     p.fold_argument(e);
   else
     e.print(p);
-  bool const wrapped = p.out.size() > 1 && p.out.front() == '(' && p.out.back() == ')' && !fold_like<Expr>;
-  return wrapped ? p.out.substr(1, p.out.size() - 2) : p.out;
+  p.unwrap(0);
+  return p.out;
 }
 
 /// The text of a whole reduction; a map has already gone into the expressions that follow it.
@@ -194,10 +203,9 @@ std::string text_of(reduced<Pipe, Folds...> const& r) {
     unpack([&](auto const&... v) { p.list(" | map(", ", ", ")", v...); }, r.pipe.values);
     out += p.out;
   }
-  printer p;
-  int i = 0;
-  unpack([&](auto const&... f) { ((p.out += (i++ ? ", " : ""), p.fold_argument(f)), ...); }, r.folds);
-  return out + " | reduce(" + p.out + ")";
+  std::string folds;
+  unpack([&](auto const&... f) { ((folds += (folds.empty() ? "" : ", ") + text_of(f)), ...); }, r.folds);
+  return out + " | reduce(" + folds + ")";
 }
 
 } // namespace tally::inline v0

@@ -48,8 +48,8 @@ facts facts_of(program<pack<Columns...>, Leaves...> const& p, target const& t, c
   f.fold_count = sizeof...(Leaves);
   f.target = t;
   for_each_index<int(sizeof...(Columns))>([&](auto i) { f.sources[i] = facts_of_column(get<i>(p.columns)); });
-  for_each_index<int(sizeof...(Leaves))>(
-      [&](auto i) { f.folds[i] = facts_of_fold<typename nth_t<i, Leaves...>::monoid_type>(); });
+  [[maybe_unused]] int i = 0;
+  ((f.folds[i++] = facts_of_fold<typename Leaves::monoid_type>()), ...);
   return f;
 }
 

@@ -113,11 +113,13 @@ typename Program::states fold(Program const& p, int threads) {
 
 /// The states of a program on the host.
 template <class Program>
-typename Program::states compute(Program p, on::cpu_place where, contract) {
-  if (p.extent == 0)
-    return p.identity();
-  detail::check_host_can_read(p);
-  return cpu::fold(p, where.thread_count);
+typename Program::states compute(Program p, [[maybe_unused]] on::cpu_place where, contract) {
+  if constexpr (Program::leaf_count > 0)
+    if (p.extent > 0) {
+      detail::check_host_can_read(p);
+      return cpu::fold(p, where.thread_count);
+    }
+  return p.identity(); // nothing to read, or nothing to fold: count alone is the extent
 }
 
 /// The states of a program on a GPU.
@@ -125,7 +127,7 @@ template <class Program>
 typename Program::states compute(Program p, on::gpu_place where, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  if (p.extent == 0)
+  if (p.extent == 0 || Program::leaf_count == 0)
     return p.identity();
   auto request = detail::request_for(p, where, c);
   auto const queued = gpu::enqueue(request);
@@ -136,7 +138,7 @@ typename Program::states compute(Program p, on::gpu_place where, contract c) {
 /// Where on::any goes: the GPU that holds the columns, else the CPU.
 template <class Program>
 int gpu_for([[maybe_unused]] Program& p) {
-  if constexpr (Program::lowerable) {
+  if constexpr (Program::lowerable && Program::leaf_count > 0) {
     if (p.extent == 0 || gpu::device_count() == 0)
       return -1;
     gpu::column_place places[max_sources]{};

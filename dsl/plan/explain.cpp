@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a description's facts to its words: the plan is made here, and every choice gets the sentence that all renderers
+// share. Compiled side, plan.
+#include <tally/plan/explain.hpp>
+
+#include "plan/words.hpp"
+
+#include <tally/base/error.hpp>
+#include <tally/fold/tree.hpp>
+#include <tally/plan/spell.hpp>
+#include <tally/plan/targets.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <ostream>
+#include <utility>
+
+namespace tally::inline v0 {
+namespace {
+
+/// ceil(log2(n)): the height of a tree over n leaves.
+int height(i64 n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<u64>(n - 1))); }
+
+/// Combinations between an element and the answer along the canonical tree.
+int combinations(facts const& f, bool commutative) {
+  int const lanes = height(i64(32) * f.lanes_per_group);
+  int const rows = commutative ? f.rows_per_leaf - 1 : height(f.rows_per_leaf);
+  return lanes + rows + height(f.leaves());
+}
+
+std::string rounding_of(fold_description const& fold, description const& d) {
+  if (fold.law.order_free) return "never: any order gives the same bits";
+  auto const in = fold.rounds_in.empty() ? std::string("in its state") : "in " + fold.rounds_in;
+  if (!d.reads()) return in;
+  if (d.on_gpu && d.planned.plan.order == combine_order::free) return in + ", in any order";
+  return fmt::format("{}, at most {} for an element", in, combinations(d.facts, fold.law.commutative));
+}
+
+void word_gpu_source(source_description& s, source_choice const& c, bool striped) {
+  switch (c.load) {
+  case load_primitive::vector_ldg:
+    s.load = fmt::format("vector_ldg, {} B per load", c.bytes_per_load);
+    s.why = fmt::format("neighbours in memory, address aligned to {} B", s.address_alignment);
+    break;
+  case load_primitive::striped_ldg:
+    s.load = fmt::format("striped_ldg, {} B per load", c.bytes_per_load);
+    s.why = s.stride != 1 ? fmt::format("elements lie {} apart", s.stride)
+                          : fmt::format("address aligned to {} B", s.address_alignment);
+    if (striped && s.stride == 1 && s.address_alignment >= 16) s.why = "another column is striped, and lanes have one layout";
+    break;
+  case load_primitive::computed:
+    s.load = "computed";
+    s.why = "nothing is read";
+  }
+  if (s.staged) s.why += ", after a copy from host memory";
+}
+
+void word_host_source(source_description& s) {
+  if (s.host_only) {
+    s.load = "asked one by one";
+    s.why = "only host code knows its elements";
+  } else if (s.bytes_per_element == 0) {
+    s.load = "computed";
+    s.why = "nothing is read";
+  } else {
+    s.load = s.stride == 1 ? "read in place" : "gathered";
+    s.why = s.stride == 1 ? "neighbours in memory" : fmt::format("elements lie {} apart", s.stride);
+  }
+}
+
+void word_host_fold(fold_description& f) {
+  switch (f.lanes) {
+  case host_lanes::registers: f.block = "vector registers"; break;
+  case host_lanes::one_by_one: f.block = "lane by lane"; break;
+  case host_lanes::opaque: f.block = "element by element"; break;
+  }
+  f.grid = "ordered tiles";
+}
+
+/// What the planner refused, with names and numbers.
+void add_refusals(description& d) {
+  for (int i = 0; i < d.planned.why_not.count; ++i) {
+    refusal const& r = d.planned.why_not.entries[i];
+    bool const of_source = std::string_view(r.choice) == "vector load";
+    auto const k = static_cast<std::size_t>(r.subject);
+    std::string subject;
+    if (r.subject >= 0) subject = of_source ? d.sources.at(k).name : d.folds.at(k).name;
+    d.why_not.push_back({r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), subject});
+  }
+}
+
+} // namespace
+
+std::string describe(target const& t) {
+  if (t == targets::host) return "host";
+  auto const* name = t == targets::a100 ? "A100 " : t == targets::h200 ? "H200 " : t == targets::b200 ? "B200 " : "";
+  auto const architecture = fmt::format("sm_{}{}", t.compute_major, t.compute_minor);
+  return fmt::format("{}{}, {} multiprocessors", name, *name ? "(" + architecture + ")" : architecture, t.multiprocessors);
+}
+
+i64 description::bytes_read() const {
+  i64 per_row = 0;
+  for (auto const& s : sources) per_row += s.bytes_per_element;
+  return reads() ? facts.extent * per_row : 0;
+}
+
+double description::expected_seconds() const {
+  double const rate = facts.target.read_bytes_per_second;
+  return rate > 0 && reads() ? facts.target.launch_seconds + double(bytes_read()) / rate : 0;
+}
+
+double description::expected_share_of_peak() const {
+  double const rate = facts.target.read_bytes_per_second;
+  return rate > 0 && reads() ? double(bytes_read()) / rate / expected_seconds() : 0;
+}
+
+explanation::explanation(description facts_and_names) : about_(std::move(facts_and_names)) {
+  auto& d = about_;
+  bool const plans = d.on_gpu && d.reads();
+  if (plans) {
+    d.planned = make_plan(d.facts);
+    add_refusals(d);
+  }
+  for (std::size_t i = 0; i < d.sources.size(); ++i)
+    if (!d.reads())
+      d.sources[i].load = "not read", d.sources[i].why = d.facts.extent > 0 ? "no fold looks at its elements" : "it is empty";
+    else if (d.on_gpu)
+      word_gpu_source(d.sources[i], d.planned.plan.sources[i], d.planned.plan.sources_are_striped());
+    else
+      word_host_source(d.sources[i]);
+  for (std::size_t i = 0; i < d.folds.size(); ++i) {
+    auto& fold = d.folds[i];
+    if (d.on_gpu) {
+      fold.block = spell(d.planned.plan.folds[i].block);
+      fold.grid = !plans ? "none" : d.planned.blocks > 1 ? spell(d.planned.plan.folds[i].grid) : "one block";
+    } else {
+      word_host_fold(fold);
+    }
+    fold.rounding = rounding_of(fold, d);
+  }
+}
+
+std::string explanation::ptx() const {
+  if (!about_.on_gpu)
+    throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
+  if (about_.ptx_of == nullptr || !about_.reads()) return {};
+  return about_.ptx_of(about_.planned.plan, about_.facts);
+}
+
+explanation explanation::measured(double seconds, double whole_seconds) const {
+  explanation e = *this;
+  e.about_.measured_seconds = seconds;
+  e.about_.whole_seconds = whole_seconds;
+  return e;
+}
+
+std::ostream& operator<<(std::ostream& out, explanation const& e) { return out << e.text(); }
+
+} // namespace tally::inline v0
+
+namespace tally::words {
+
+std::string bytes(double n) {
+  char const* const units[] = {"B", "kB", "MB", "GB", "TB"};
+  int u = 0;
+  for (; n >= 1000 && u < 4; ++u) n /= 1000;
+  return fmt::format("{:.3g} {}", n, units[u]);
+}
+
+std::string seconds(double s) {
+  return s < 1e-3 ? fmt::format("{:.3g} us", s * 1e6) : s < 1 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} s", s);
+}
+
+std::string tree(facts const& f) {
+  return fmt::format("tree v{}: {} rows x {} lanes", tree_version, f.rows_per_leaf, 32 * f.lanes_per_group);
+}
+
+std::vector<refusal_group> grouped(description const& d) {
+  std::vector<refusal_group> groups;
+  std::vector<std::size_t> members;
+  for (auto const& r : d.why_not) {
+    std::size_t at = 0;
+    while (at < groups.size() && (groups[at].choice != r.choice || groups[at].reason != r.reason)) ++at;
+    if (at == groups.size()) {
+      groups.push_back({r.choice, r.reason, r.subject});
+      members.push_back(1);
+    } else {
+      groups[at].subjects += ", " + r.subject;
+      ++members[at];
+    }
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (members[i] > 1 && members[i] == d.folds.size()) groups[i].subjects = members[i] == 2 ? "both folds" : fmt::format("all {} folds", members[i]);
+  for (auto& g : groups)
+    if (d.folds.size() == 1 && g.subjects == d.folds[0].name) g.subjects.clear();
+  return groups;
+}
+
+} // namespace tally::words

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An explanation for people: one word of heading, then columns that line up. Compiled side, plan.
+#include "plan/words.hpp"
+
+#include <tally/plan/spell.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tally::inline v0 {
+namespace {
+
+constexpr std::size_t margin = 9;  // the headings
+constexpr std::size_t width = 118; // where a long line breaks
+
+/// Lines under construction: a heading in the margin, words broken at spaces beside it.
+class page {
+public:
+  void put(std::string_view heading, std::string_view words) {
+    std::string line = fmt::format("{:<{}}", heading, margin);
+    std::size_t const start = line.size();
+    while (!words.empty()) {
+      auto const word = words.substr(0, words.find(' '));
+      if (line.size() > start && line.size() + word.size() > width) {
+        close(line);
+        line = std::string(margin + 2, ' ');
+      }
+      line += word;
+      words.remove_prefix(word.size());
+      auto const spaces = std::min(words.find_first_not_of(' '), words.size());
+      line.append(spaces, ' ');
+      words.remove_prefix(spaces);
+    }
+    close(line);
+  }
+  std::string text;
+
+private:
+  void close(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+};
+
+std::string promise_of(description const& d) {
+  if (d.facts.promise == contract::fast) return "fast: IEEE per operation, the order is free";
+  auto const* where = d.ptx_of ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
+  return fmt::format("reproducible, nothing lowers it: {}; {}", where, words::tree(d.facts));
+}
+
+std::string launch_of(description const& d) {
+  if (d.facts.extent == 0) return "none: the source is empty, the answers are those of no element";
+  if (!d.reads()) return "none: a count of everything is the extent";
+  if (!d.on_gpu) {
+    auto const tiles = (d.facts.leaves() - 1) / d.leaves_per_tile + 1;
+    return fmt::format("{} tile{} of up to {} leaves, {} elements each, on {} thread{}", tiles, tiles == 1 ? "" : "s",
+                       d.leaves_per_tile, d.leaves_per_tile * d.facts.elements_per_leaf(), std::min<i64>(d.threads, tiles),
+                       std::min<i64>(d.threads, tiles) == 1 ? "" : "s");
+  }
+  auto const& p = d.planned.plan;
+  return fmt::format("route full, one launch: {} block{} of {} threads, {} lea{} a warp, {} of {} rows in flight",
+                     d.planned.blocks, d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.leaves_per_warp,
+                     p.leaves_per_warp == 1 ? "f" : "ves", p.rows_in_flight, p.rows_per_leaf);
+}
+
+std::string read_of(description const& d) {
+  if (!d.reads()) return fmt::format("nothing of {} elements", d.facts.extent);
+  auto text = fmt::format("{} elements, {} in one pass", d.facts.extent, words::bytes(double(d.bytes_read())));
+  if (d.expected_seconds() > 0)
+    text += fmt::format("; expected {}, {:.0f} % of peak", words::seconds(d.expected_seconds()),
+                        100 * d.expected_share_of_peak());
+  return text;
+}
+
+void put_sources(page& to, description const& d) {
+  std::size_t load = 0, type = 0;
+  for (auto const& s : d.sources) load = std::max(load, s.load.size()), type = std::max(type, s.type.size());
+  bool leading = true;
+  for (auto const& s : d.sources)
+    to.put(std::exchange(leading, false) ? "load" : "",
+           fmt::format("{}  {:<{}}  {:<{}}  {}", s.name, s.type, type, s.load, load, s.why));
+}
+
+void put_folds(page& to, description const& d) {
+  std::size_t name = 0;
+  for (auto const& f : d.folds) name = std::max(name, std::min<std::size_t>(f.name.size(), 48));
+  bool leading = true;
+  for (auto const& f : d.folds)
+    to.put(std::exchange(leading, false) ? "fold" : "",
+           fmt::format("{:<{}}  {:>3} B  rounds {}", f.name, name, f.state_bytes, f.rounding));
+}
+
+/// How states meet; folds that meet alike share a line.
+void put_meetings(page& to, description const& d) {
+  std::vector<std::pair<std::string, std::string>> ways;
+  for (auto const& f : d.folds) {
+    auto const way = !d.on_gpu                ? fmt::format("{} of a leaf, then {}", f.block, f.grid)
+                     : d.planned.blocks == 1 ? fmt::format("{} in the one block", f.block)
+                                              : fmt::format("{} in a block, then {} across blocks", f.block, f.grid);
+    auto const known = std::find_if(ways.begin(), ways.end(), [&](auto const& w) { return w.first == way; });
+    if (known == ways.end())
+      ways.emplace_back(way, f.name);
+    else
+      known->second += ", " + f.name;
+  }
+  bool leading = true;
+  for (auto const& [way, names] : ways)
+    to.put(std::exchange(leading, false) ? "combine" : "", way + (ways.size() > 1 ? ": " + names : ""));
+}
+
+} // namespace
+
+std::string explanation::text() const {
+  auto const& d = about_;
+  page to;
+  to.text = d.pipeline + "\n";
+  to.put("on", d.place);
+  to.put("promise", promise_of(d));
+  to.put("read", read_of(d));
+  put_sources(to, d);
+  put_folds(to, d);
+  put_meetings(to, d);
+  to.put("launch", launch_of(d));
+  if (d.measured_seconds > 0)
+    to.put("measured", fmt::format("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
+                                   double(d.bytes_read()) / d.measured_seconds / 1e9,
+                                   d.expected_seconds() > 0
+                                       ? fmt::format(", {:.2f} x the expected time", d.measured_seconds / d.expected_seconds())
+                                       : "",
+                                   words::seconds(d.whole_seconds)));
+  bool leading = true;
+  for (auto const& g : words::grouped(d))
+    to.put(std::exchange(leading, false) ? "why not" : "",
+           g.choice + (g.subjects.empty() ? "" : " for " + g.subjects) + ": " + g.reason);
+  return to.text;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The verb run_timed: run, and beside the answers the explanation with what it took. Layer 5.
+#pragma once
+
+#include <chrono>
+
+#include <tally/run/explain.hpp>
+
+namespace tally::inline v0 {
+
+/// Answers as run gives them, and the plan with expected and measured time side by side.
+template <class Answers>
+struct timed_run {
+  Answers answers;
+  explanation explained;
+};
+
+namespace detail {
+
+template <class States>
+struct timed_states {
+  States states;
+  double seconds;
+};
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class Program>
+timed_states<typename Program::states> compute_timed(Program p, on::cpu_place where, contract c) {
+  auto const start = std::chrono::steady_clock::now();
+  auto states = compute(p, where, c);
+  return {states, seconds_since(start)};
+}
+/// Seconds of the GPU itself, between two marks around the launch.
+template <class Program>
+timed_states<typename Program::states> compute_timed(Program p, on::gpu_place where, contract c) {
+  if (gpu::device_count() == 0 || p.extent == 0 || Program::leaf_count == 0)
+    return {compute(p, where, c), 0};
+  auto request = request_for(p, where, c);
+  auto const queued = gpu::enqueue(request, true);
+  gpu::wait(queued);
+  return {*static_cast<typename Program::states const*>(queued.slot.host()),
+          gpu::seconds_between(queued.begun, queued.done)};
+}
+template <class Program>
+timed_states<typename Program::states> compute_timed(Program p, on::any_place, contract c) {
+  if constexpr (Program::lowerable)
+    if (int const ordinal = gpu_for(p); ordinal >= 0)
+      return compute_timed(p, on::gpu(ordinal), c);
+  return compute_timed(p, on::cpu, c);
+}
+
+} // namespace detail
+
+/// run(r, options...) once, timed: .answers, and .explained with measured seconds and GB/s beside the expectation. A first
+/// run compiles and touches cold memory; time a second one. Throws what run throws.
+template <class R, detail::run_option... Options>
+auto run_timed(R const& r, Options... options) {
+  auto const where = detail::place_in(options...);
+  using Place = std::remove_cvref_t<decltype(where)>;
+  if constexpr (std::same_as<R, ill_formed>) {
+    return ill_formed{};
+  } else {
+    using Reason = typename decltype(detail::judge_run<R, Place>())::type;
+    if constexpr (!std::same_as<Reason, because::fine>) {
+      return (void)sizeof(Reason), ill_formed{};
+    } else {
+      auto const plan_of = explain(r, options...);
+      auto const start = std::chrono::steady_clock::now();
+      auto const b = bind(r);
+      auto const timed = detail::compute_timed(b.program, where, detail::contract_in(options...));
+      double const whole = detail::seconds_since(start);
+      auto answers = detail::answers_of(r, b, timed.states);
+      return timed_run<decltype(answers)>{std::move(answers), plan_of.measured(timed.seconds, whole)};
+    }
+  }
+}
+
+} // namespace tally::inline v0
