@@ -83,6 +83,11 @@ struct the_fold_takes_another_number_of_elements {
   static_assert(never<Given>, "[tally-R12] this fold takes another number of element expressions: sum(_1), "
                               "covariance(_1, _2), count. docs/errors.md#R12");
 };
+template <class Given>
+struct run_into_needs_an_output_for_each_answer {
+  static_assert(never<Given>, "[tally-R13] run_into(reduction, outputs...) takes one output an answer, in order: a variable "
+                              "or a pointer to a type that holds every value of the answer (count gives i64). docs/errors.md#R13");
+};
 
 } // namespace because
 

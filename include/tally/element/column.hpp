@@ -30,15 +30,22 @@ struct strided {
   constexpr strided from(i64 i) const { return {data + i * stride, stride}; }
 };
 
-/// start, start + step, start + 2 step, ...: computed, never read.
+/// start, start + step, start + 2 step, ...: computed, never read. A part keeps the start and counts on from `first`, so
+/// that its floats are those of the whole.
 template <class T>
 struct counting {
   using value_type = T;
   static constexpr bool lowerable = true;
   T start;
   T step;
-  TALLY_INLINE constexpr T at(i64 i) const { return static_cast<T>(start + static_cast<T>(i) * step); }
-  constexpr counting from(i64 i) const { return {at(i), step}; }
+  i64 first = 0;
+  TALLY_INLINE constexpr T at(i64 i) const {
+    if constexpr (cuda::std::is_integral_v<T>) // wraps instead of being undefined
+      return static_cast<T>(static_cast<u64>(start) + static_cast<u64>(first + i) * static_cast<u64>(step));
+    else
+      return static_cast<T>(start + static_cast<T>(first + i) * step);
+  }
+  constexpr counting from(i64 i) const { return {start, step, first + i}; }
 };
 
 /// Elements that only host code can produce.
