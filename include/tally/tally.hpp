@@ -9,5 +9,8 @@
 #include <tally/pipeline/map.hpp>
 #include <tally/pipeline/reduce.hpp>
 #include <tally/run/explain.hpp>
+#include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
+#include <tally/run/run_into.hpp>
 #include <tally/run/run_timed.hpp>
+#include <tally/run/start.hpp>
