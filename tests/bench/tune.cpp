@@ -10,9 +10,23 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+
 namespace {
 
 using namespace tally;
+
+/// Memory as cudaMalloc gives it, which is what users and the peers measure on; pooled memory has smaller pages.
+float* plain_device_memory(std::size_t bytes) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  auto const call = [&](char const* name) { return dlsym(driver, name); };
+  void* context = nullptr;
+  unsigned long long address = 0;
+  reinterpret_cast<int (*)(void**, int)>(call("cuDevicePrimaryCtxRetain"))(&context, 0);
+  reinterpret_cast<int (*)(void*)>(call("cuCtxSetCurrent"))(context);
+  reinterpret_cast<int (*)(unsigned long long*, std::size_t)>(call("cuMemAlloc_v2"))(&address, bytes);
+  return reinterpret_cast<float*>(address);
+}
 
 struct view {
   void* epoch;
@@ -28,9 +42,11 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
   i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
   auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks + (blocks - 1) / 32 + 1) * std::size_t(type.words_per_partial)));
+  bool const on_device = std::getenv("TUNE_ANSWER_ON_DEVICE") != nullptr;
   auto slot = gpu::take_result_slot(0, type.states_bytes);
+  auto place = gpu::allocate(type.states_bytes, 0);
   view v{room, room + 64};
-  void* answer = slot.device();
+  void* answer = on_device ? place.data() : slot.device();
   gpu::launch_shape shape;
   shape.grid_blocks = unsigned(blocks);
   shape.block_threads = unsigned(p.threads_per_block);
@@ -63,12 +79,14 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     auto b = bind(r);
     b.program.extent = n;
     facts f = facts_of(b.program, gpu::target_of(0), c);
-    auto const chosen = make_plan(f);
+    auto chosen = make_plan(f);
     struct entry {
       double t;
       int threads, leaves, rows, per;
     };
     std::vector<entry> all;
+    if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
+      chosen.plan.overlaps_launch = false;
     for (int threads : {128, 256, 512, 1024})
       for (int leaves : {1, 2, 4}) {
         if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
@@ -80,7 +98,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
           p.threads_per_block = threads;
           p.leaves_per_warp = leaves;
           p.blocks_per_multiprocessor = per;
-          if (!legal(p, f))
+          if (!legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
             continue;
           try {
             all.push_back({time_plan(r, n, slices, p, f, c), threads, leaves, p.rows_in_flight, per});
@@ -95,7 +113,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
                 chosen.plan.blocks_per_multiprocessor, own);
     for (std::size_t i = 0; i < std::min<std::size_t>(7, all.size()); ++i)
       std::printf(" T%d M%d B%d %.2f;", all[i].threads, all[i].leaves, all[i].per, all[i].t);
-    std::printf(" %.0f GB/s\n", 4e-3 * columns * double(n) / all[0].t);
+    std::printf(" %.0f GB/s\n", 4e-3 * columns * double(n) / (all.empty() ? own : all[0].t));
     std::fflush(stdout);
   }
 }
@@ -119,8 +137,8 @@ int main(int argc, char** argv) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     h = float(state >> 40) / 16777216.f - 0.5f;
   }
-  auto memory = gpu::allocate(std::size_t(4) << 30, 0);
-  auto* x = static_cast<float*>(memory.data());
+  auto const memory = gpu::allocate(std::size_t(4) << 30, 0);
+  float* const x = std::getenv("TUNE_POOLED") ? static_cast<float*>(memory.data()) : plain_device_memory(std::size_t(4) << 30);
   for (int k = 0; k < 64; ++k)
     gpu::copy(x + (std::size_t(k) << 24), host.data(), std::size_t(4) << 24, 0);
   gpu::wait(0);

@@ -5,12 +5,8 @@
 // stays in the run's own slot. Test layer.
 #include "../contestant.h"
 
-#include <tally/tally.hpp>
-#if __has_include(<tally/complex.hpp>)
-#include <tally/complex.hpp>
-#endif
+#include "tally_workloads.hpp"
 
-#include <complex>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -21,7 +17,7 @@
 namespace {
 
 using namespace tally;
-using addresses = const void* const*;
+using bench::addresses;
 
 std::string& error_text() {
   static std::string text;
@@ -96,55 +92,6 @@ template <class Work, contract Contract> struct run_of : prepared_run {
   ring<gpu::queued_run> in_flight;
 };
 
-template <class T> auto column(addresses columns, int which, std::int64_t n) {
-  return device(static_cast<T const*>(columns == nullptr ? nullptr : columns[which]), n);
-}
-
-template <class T> struct sum_of {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<T>(c, 0, n)) | reduce(sum); }
-};
-struct dot {
-  static auto pipeline(addresses c, std::int64_t n) {
-    return from(column<float>(c, 0, n), column<float>(c, 1, n)) | reduce(sum(_1 * _2));
-  }
-};
-struct norm_of {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(norm<2>); }
-};
-struct sad {
-  static auto pipeline(addresses c, std::int64_t n) {
-    return from(column<float>(c, 0, n), column<float>(c, 1, n)) | reduce(sum(abs(_1 - _2)));
-  }
-};
-struct wmse {
-  static auto pipeline(addresses c, std::int64_t n) {
-    return from(column<float>(c, 0, n), column<float>(c, 1, n), column<float>(c, 2, n)) |
-           reduce(mean(_3 * (_1 - _2) * (_1 - _2)));
-  }
-};
-struct sumexp {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(sum(exp(_1))); }
-};
-struct five {
-  static auto pipeline(addresses c, std::int64_t n) {
-    return from(column<float>(c, 0, n)) | reduce(sum, min, max, mean, variance);
-  }
-};
-struct seven {
-  static auto pipeline(addresses c, std::int64_t n) {
-    return from(column<float>(c, 0, n)) | reduce(sum, min, max, mean, variance, sum(_1 * _1), argmax);
-  }
-};
-struct argmax_of {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(argmax); }
-};
-struct logsumexp_of {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(logsumexp); }
-};
-struct variance_of {
-  static auto pipeline(addresses c, std::int64_t n) { return from(column<float>(c, 0, n)) | reduce(variance); }
-};
-
 struct maker {
   contest_entry entry;
   std::unique_ptr<prepared_run> (*make)(std::int64_t n);
@@ -154,33 +101,14 @@ template <class Work, contract Contract> std::unique_ptr<prepared_run> make(std:
   return std::make_unique<run_of<Work, Contract>>(n);
 }
 
-template <class Work> void add(std::vector<maker>& all, const char* workload, const char* type, int columns, int results) {
-  constexpr std::int64_t any = std::int64_t{1} << 40;
-  all.push_back({{workload, type, "reproducible", "tally", columns, results, 1, 1, any}, &make<Work, contract::reproducible>});
-  all.push_back({{workload, type, "fast", "tally", columns, results, 1, 1, any}, &make<Work, contract::fast>});
-}
-
 std::vector<maker> const& table() {
   static std::vector<maker> const rows = [] {
     std::vector<maker> all;
-    add<sum_of<float>>(all, "sum", "f32", 1, 1);
-    add<sum_of<double>>(all, "sum", "f64", 1, 1);
-    add<sum_of<std::int32_t>>(all, "sum", "i32", 1, 1);
-    add<sum_of<std::int8_t>>(all, "sum", "i8", 1, 1);
-    add<sum_of<bf16>>(all, "sum", "bf16", 1, 1);
-    add<dot>(all, "dot", "f32", 2, 1);
-    add<norm_of>(all, "norm", "f32", 1, 1);
-    add<sad>(all, "sad", "f32", 2, 1);
-    add<wmse>(all, "wmse", "f32", 3, 1);
-    add<sumexp>(all, "sumexp", "f32", 1, 1);
-    add<five>(all, "five", "f32", 1, 5);
-    add<seven>(all, "seven", "f32", 1, 7);
-    add<argmax_of>(all, "argmax", "f32", 1, 1);
-    add<logsumexp_of>(all, "logsumexp", "f32", 1, 1);
-    add<variance_of>(all, "variance", "f32", 1, 1);
-#if __has_include(<tally/complex.hpp>)
-    add<sum_of<typename element_type<std::complex<float>>::type>>(all, "sum", "c64", 1, 2);
-#endif
+    bench::for_each_workload([&]<class Work>(const char* workload, const char* type, int columns, int results) {
+      constexpr std::int64_t any = std::int64_t{1} << 40;
+      all.push_back({{workload, type, "reproducible", "tally", columns, results, 1, 1, any}, &make<Work, contract::reproducible>});
+      all.push_back({{workload, type, "fast", "tally", columns, results, 1, 1, any}, &make<Work, contract::fast>});
+    });
     return all;
   }();
   return rows;
