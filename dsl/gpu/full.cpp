@@ -119,7 +119,8 @@ queued_run enqueue(full_request& r, bool timed) {
   stage_columns(r, q);
   q.chosen = plan_for(r);
   kernel const& k = kernel_for(r, q.chosen.plan, q.ordinal);
-  auto const partials = static_cast<std::size_t>(q.chosen.blocks + (q.chosen.blocks - 1) / 32 + 1); // blocks and groups
+  std::size_t partials = 0; // of all levels
+  for (i64 level = q.chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, epoch_bytes + 8 * words));
   q.slot = take_result_slot(q.ordinal, r.type->states_bytes);

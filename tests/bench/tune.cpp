@@ -41,7 +41,7 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   auto const& type = detail::type_of<Program>();
   auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
   i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
-  auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks + (blocks - 1) / 32 + 1) * std::size_t(type.words_per_partial)));
+  auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks + blocks / 16 + 8) * std::size_t(type.words_per_partial)));
   bool const on_device = std::getenv("TUNE_ANSWER_ON_DEVICE") != nullptr;
   auto slot = gpu::take_result_slot(0, type.states_bytes);
   auto place = gpu::allocate(type.states_bytes, 0);

@@ -14,55 +14,47 @@ namespace tally::inline v0::kernel {
 template <class State, int Threads, block_algorithm Algorithm>
 struct cub_block;
 
-/// The states of the warps (lane 0 of each), as far as the warps exist, along the canonical tree; thread 0 has the answer.
-template <plan P, class Program>
-__device__ __forceinline__ typename Program::states combine_warps(Program const& p, typename Program::states const& s,
-                                                                 i64 warps) {
+/// Combines the states of a block along the canonical tree; thread 0 has the answer. The first `holders` threads hold one
+/// state each; `Whole::of(I)` says of a fold that its
+/// fresh states, those of leaves, stand in lane 0 of each warp.
+template <plan P, class Whole, class Program>
+__device__ __forceinline__ void combine_block(Program const& p, typename Program::states& s, int holders, bool fresh) {
   constexpr int most = P.warps_per_block();
   __shared__ alignas(16) unsigned char room[most * sizeof(typename Program::states)];
   auto* const of_warp = reinterpret_cast<typename Program::states*>(room);
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
-  if (lane == 0)
-    of_warp[warp] = s;
-  __syncthreads();
-  auto out = s;
-  if (warp == 0) {
-    out = lane < most ? of_warp[lane] : s;
-    for_each_index<Program::leaf_count>([&](auto i) {
-      auto const& m = get<i>(p.leaves).monoid;
-      get<i>(out) = combine_lanes<most>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(out), warps, lane);
-    });
+  int const warps = (holders - 1) / 32 + 1;
+  int const here = holders - warp * 32; // threads of this warp that hold a state
+  for_each_index<Program::leaf_count>([&](auto i) {
+    auto const& m = get<i>(p.leaves).monoid;
+    get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s),
+                                  fresh && Whole::of(i) ? 1 : here, lane);
+  });
+  if constexpr (most > 1) {
+    if (lane == 0)
+      of_warp[warp] = s;
+    __syncthreads();
+    if (warp == 0) {
+      s = of_warp[lane < most ? lane : 0];
+      for_each_index<Program::leaf_count>([&](auto i) {
+        auto const& m = get<i>(p.leaves).monoid;
+        get<i>(s) = combine_lanes<most>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s), warps, lane);
+      });
+    }
+    __syncthreads(); // the room is free again
   }
-  return out;
 }
 
-/// One state per thread becomes one per block, in any order; thread 0 has the answer.
+/// One state per thread becomes one per block, in any order, for the folds whose plan names an algorithm of CUB; thread 0
+/// has the answer. The other folds are left as they are.
 template <plan P, class Program>
-__device__ __forceinline__ typename Program::states combine_threads(Program const& p, typename Program::states const& s) {
-  auto out = s;
-  bool constexpr all_cub = [] {
-    for (int i = 0; i < Program::leaf_count; ++i)
-      if (P.folds[i].block == block_algorithm::neighbour_tree)
-        return false;
-    return true;
-  }();
+__device__ __forceinline__ void combine_with_cub(Program const& p, typename Program::states& s) {
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
     auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
-    using State = decltype(m.identity());
-    if constexpr (P.folds[i].block == block_algorithm::neighbour_tree)
-      get<i>(out) = combine_lanes<32>(combine, get<i>(out), 32, int(threadIdx.x % 32));
-    else
-      get<i>(out) = cub_block<State, P.threads_per_block, P.folds[i].block>::reduce(get<i>(out), combine);
+    if constexpr (P.folds[i].block != block_algorithm::neighbour_tree)
+      get<i>(s) = cub_block<decltype(m.identity()), P.threads_per_block, P.folds[i].block>::reduce(get<i>(s), combine);
   });
-  if constexpr (all_cub)
-    return out;
-  auto const warps = combine_warps<P>(p, out, P.warps_per_block());
-  for_each_index<Program::leaf_count>([&](auto i) {
-    if constexpr (P.folds[i].block == block_algorithm::neighbour_tree)
-      get<i>(out) = get<i>(warps);
-  });
-  return out;
 }
 
 } // namespace tally::inline v0::kernel

@@ -11,26 +11,42 @@
 
 namespace tally::inline v0::kernel {
 
-/// The states of one block, in thread 0.
+/// Which folds bring the state of a whole warp in lane 0, instead of one state per thread.
 template <plan P, class Program>
-__device__ __forceinline__ typename Program::states fold_block(Program const& p, i64 leaves) {
+struct whole_folds {
+  template <int I>
+  __device__ static constexpr bool of(index_constant<I>) {
+    if constexpr (P.order == combine_order::free)
+      return P.folds[I].block != block_algorithm::neighbour_tree;
+    else
+      return P.leaves_per_warp > 1 || !is_spread<P, I>(static_cast<Program const*>(nullptr));
+  }
+};
+
+/// The states of this thread over the leaves of its warp; `holders` becomes the number of threads that have any.
+template <plan P, class Program>
+__device__ __forceinline__ typename Program::states fold_warp(Program const& p, i64 leaves, int& holders) {
   int const thread = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
   i64 const first_of_block = i64(blockIdx.x) * P.leaves_per_block();
   i64 const leaf = first_of_block + warp * P.leaves_per_warp;
-  if constexpr (P.order == combine_order::canonical_tree) {
-    typename Program::states s;
+  auto s = p.identity();
+  holders = P.threads_per_block;
+  if constexpr (P.order == combine_order::free) {
+    s = fold_freely<P>(p, leaf, leaves, thread);
+    combine_with_cub<P>(p, s);
+  } else {
     if (leaf < leaves)
       s = fold_subtree<P>(p, leaf, leaves, thread);
-    i64 const warps = (leaves - first_of_block - 1) / P.leaves_per_warp + 1;
-    return combine_warps<P>(p, s, warps);
-  } else {
-    return combine_threads<P>(p, fold_freely<P>(p, leaf, leaves, thread));
+    i64 const present = (leaves - first_of_block - 1) / P.leaves_per_warp + 1;
+    if (present < P.warps_per_block())
+      holders = 32 * int(present);
   }
+  return s;
 }
 
 /// Folds the program; `*answer` receives its states. Launched with plan threads and at least one block, whose number is
-/// ceil(leaves / leaves per block); the workspace has room for one partial per block
-/// and one per 32 blocks.
+/// ceil(leaves / leaves per block); the workspace has room for the partials of
+/// all levels.
 template <plan P, class Program>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, partials_view const ws, typename Program::states* answer) {
@@ -40,8 +56,9 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   }
   i64 const leaves = (p.extent - 1) / P.elements_per_leaf() + 1;
   u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
-  auto s = fold_block<P>(p, leaves);
-  if (gridDim.x > 1 && !meet<P>(p, s, ws, epoch))
+  int holders;
+  auto s = fold_warp<P>(p, leaves, holders);
+  if (!meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch))
     return;
   if (threadIdx.x == 0) {
     *answer = s;

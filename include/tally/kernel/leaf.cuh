@@ -219,11 +219,13 @@ constexpr bool is_spread(program<Columns, Leaves...> const*) {
 }
 
 /// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
-/// merged as trees side by side.
+/// merged as trees side by side; a single one stays spread.
 template <plan P, class Program>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 leaves, int thread) {
   using States = typename Program::states;
   constexpr int count = P.leaves_per_warp;
+  if constexpr (count == 1)
+    return fold_leaf<P>(p, leaf, thread);
   int const present = leaves - leaf < count ? int(leaves - leaf) : count;
   level_stack<States, levels_of(count)> stack;
   States s;

@@ -2,8 +2,8 @@
 //
 // Ordered partials: how the states of blocks meet without a fence, an atomic or a memset. Layer 4. Every 32-bit word of a
 // state travels in one 64-bit store together with the epoch of the run, so a word proves by itself that it is of this run:
-// a 64-bit access is never torn. Up to one block per thread of the last block, that block waits for the words of all and folds
-// them along the canonical tree; above, the last block of every 32 first does so for its group. The very last block raises
+// a 64-bit access is never torn. The last block of every 32 waits for the words of its group and
+// folds them along the canonical tree, and so on level by level, until the threads of one block can fold what is left. The very last block raises
 // the epoch for the next run, which leaves the workspace clean. Nobody waits for a block of higher index, and blocks start
 // in the order of their index, so whoever is waited for already runs.
 #pragma once
@@ -74,78 +74,33 @@ __device__ __forceinline__ typename Program::states collect(u64 const* from, u32
   return s;
 }
 
-/// The states of up to 32 partials from `at` on, by one warp; lane 0 has the answer.
-template <class Program>
-__device__ __forceinline__ typename Program::states fold_group(Program const& p, u64 const* at, i64 count, u32 epoch,
-                                                              int lane) {
-  auto s = p.identity();
-  if (lane < count)
-    s = collect<Program>(at + lane * words_per_partial<Program>, epoch);
-  for_each_index<Program::leaf_count>([&](auto i) {
-    auto const& m = get<i>(p.leaves).monoid;
-    get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s), count, lane);
-  });
-  return s;
-}
-
-/// How many partials one thread of the last block can fold: a power of two.
-inline constexpr int partials_per_thread = 8;
-
-/// The states of `count` partials along the canonical tree, by all threads of the last block; thread 0 has the answer.
-template <plan P, class Program>
-__device__ __forceinline__ typename Program::states fold_partials(Program const& p, u64 const* partials, i64 count,
-                                                                 u32 epoch) {
-  using States = typename Program::states;
-  constexpr int threads = P.threads_per_block;
-  int per_thread = 1;
-  while (i64(per_thread) * threads < count)
-    per_thread *= 2;
-  int const lane = int(threadIdx.x % 32);
-  i64 const start = i64(threadIdx.x) * per_thread;
-  States s = p.identity();
-  level_stack<States, levels_of(partials_per_thread)> stack;
-#pragma unroll 1
-  for (int k = 0; k < per_thread; ++k) {
-    if (start + k < count)
-      s = collect<Program>(partials + (start + k) * words_per_partial<Program>, epoch);
-    auto const combine = [&](States const& left, States const& right, int level) {
-      return start + k + 1 - (1 << level) < count ? p.combine(left, right) : left;
-    };
-    s = stack.push(combine, k, s);
-  }
-  i64 const holders = (count - 1) / per_thread + 1; // threads that have a state
-  for_each_index<Program::leaf_count>([&](auto i) {
-    auto const& m = get<i>(p.leaves).monoid;
-    get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s),
-                                  holders - (threadIdx.x - lane), lane);
-  });
-  __syncthreads(); // combine_warps uses the same room as the block did
-  return combine_warps<P>(p, s, (holders - 1) / 32 + 1);
-}
-
-/// What becomes of the state of a block (in thread 0): true for the last block, whose thread 0 then has the answer.
-template <plan P, class Program>
-__device__ __forceinline__ bool meet(Program const& p, typename Program::states& s, partials_view const& ws, u32 epoch) {
+/// From the fresh states of the first `holders` threads of every block to one of the grid: true in the block whose thread 0
+/// then has it. All levels run the same instructions, which are in the multiprocessor's cache by the time the last block
+/// needs them.
+template <plan P, class Whole, class Program>
+__device__ __forceinline__ bool meet(Program const& p, typename Program::states& s, int holders, partials_view const& ws,
+                                     u32 epoch) {
   constexpr int words = words_per_partial<Program>;
-  i64 const blocks = gridDim.x, block = blockIdx.x;
-  bool const final = block == blocks - 1;
-  if (threadIdx.x == 0)
-    publish<Program>(s, ws.words + block * words, epoch);
-  if (blocks <= P.threads_per_block) {
-    if (final)
-      s = fold_partials<P>(p, ws.words, blocks, epoch);
-    return final;
-  }
-  u64* const groups = ws.words + blocks * words;
-  i64 const group = block / 32;
-  if ((block % 32 == 31 || final) && threadIdx.x < 32) {
-    auto const of_group = fold_group(p, ws.words + group * 32 * words, block % 32 + 1, epoch, int(threadIdx.x));
+  u64* level = ws.words;
+  u32 count = gridDim.x, index = blockIdx.x;
+#pragma unroll 1
+  for (bool fresh = true;; fresh = false) {
+    combine_block<P, Whole>(p, s, holders, fresh);
+    if (count == 1)
+      return true;
     if (threadIdx.x == 0)
-      publish<Program>(of_group, groups + group * words, epoch);
+      publish<Program>(s, level + i64(index) * words, epoch);
+    bool const top = count <= P.threads_per_block;
+    u32 const first_of_group = top ? 0 : index / 32 * 32;
+    if (index != count - 1 && (top || index % 32 != 31))
+      return false;
+    holders = int(index + 1 - first_of_group);
+    if (int(threadIdx.x) < holders)
+      s = collect<Program>(level + i64(first_of_group + threadIdx.x) * words, epoch);
+    level += i64(count) * words;
+    count = top ? 1 : (count - 1) / 32 + 1;
+    index = top ? 0 : index / 32;
   }
-  if (final)
-    s = fold_partials<P>(p, groups, group + 1, epoch);
-  return final;
 }
 
 } // namespace tally::inline v0::kernel

@@ -9,6 +9,10 @@
 
 namespace tally::inline v0::kernel {
 
+/// States of more words than this are combined in loops, not in unrolled steps: instructions that are fetched for the first
+/// time cost more than the loop does.
+inline constexpr int words_unrolled = 2;
+
 /// The state of the lane that differs in bit h.
 template <class State>
 __device__ __forceinline__ State shuffled_across(State const& s, int h) {
@@ -31,7 +35,7 @@ __device__ __forceinline__ State merge_trees(Combine const& combine, State const
 /// The steps of a tree from bit First on, neighbours first; lanes below First have their roots.
 template <int First, class Combine, class State>
 __device__ __forceinline__ State finish_trees(Combine const& combine, State s) {
-#pragma unroll
+#pragma unroll(words<State>::count > words_unrolled ? 1 : 8)
   for (int h = First; h < 32; h *= 2)
     s = combine(s, shuffled_down(s, h));
   return s;
@@ -39,8 +43,8 @@ __device__ __forceinline__ State finish_trees(Combine const& combine, State s) {
 
 /// Combines the states of lanes 0 to count - 1 (count <= Most) as a tree of neighbours; lane 0 has the root.
 template <int Most, class Combine, class State>
-__device__ __forceinline__ State combine_lanes(Combine const& combine, State s, i64 count, int lane) {
-#pragma unroll
+__device__ __forceinline__ State combine_lanes(Combine const& combine, State s, int count, int lane) {
+#pragma unroll(words<State>::count > words_unrolled ? 1 : 8)
   for (int h = 1; h < Most; h *= 2) {
     State const other = shuffled_down(s, h);
     if (lane + h < count)

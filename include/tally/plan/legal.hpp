@@ -24,8 +24,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "only the fast contract gives up the order of a fold that rounds";
   if (p.order == combine_order::free && !f.commutative())
     return "a fold that does not commute keeps its order";
-  if ((f.leaves() - 1) / p.leaves_per_block() + 1 > i64(32) * 8 * p.threads_per_block)
-    return "the last block folds at most 8 groups of 32 blocks per thread";
+  if ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
+    return "a grid has at most 2^31 - 1 blocks";
   if (p.overlaps_launch && f.target.compute_major < 9)
     return "programmatic dependent launch needs sm_90";
   for (int i = 0; i < f.fold_count; ++i) {

@@ -9,13 +9,12 @@
 
 namespace tally::inline v0::planning {
 
-/// One leaf per warp as long as the last block can fold what the blocks yield: loads of a whole leaf are in flight at once,
-/// and small blocks leave no ragged last wave. H200, CUDA 13.0, 2026-11-20, f32 sum of 2^28 (tests/bench/tune).
+/// One leaf per warp: the loads of a whole leaf are in flight at once, and small blocks leave no ragged last wave. H200, CUDA 13.0, 2026-11-20, f32 sum of 2^28 (tests/bench/tune).
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
   p.threads_per_block = heavy ? 256 : 512;
   p.leaves_per_warp = 1;
-  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > i64(32) * 8 * p.threads_per_block)
+  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;
   p.rows_in_flight = f.source_count <= 1 ? f.rows_per_leaf : (f.source_count == 2 ? f.rows_per_leaf / 2 : f.rows_per_leaf / 4);
   p.blocks_per_multiprocessor = heavy ? 1 : 2;
