@@ -4,6 +4,8 @@
 // share. Compiled side, plan.
 #include <tally/plan/explain.hpp>
 
+#include "jit/dump.hpp"
+#include "jit/hash.hpp"
 #include "plan/words.hpp"
 
 #include <tally/base/error.hpp>
@@ -13,12 +15,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <ostream>
 #include <utility>
 
 namespace tally::inline v0 {
 namespace {
+
+/// What a chip moves at least, however few bytes of it are wanted.
+constexpr i64 bytes_per_sector = 32;
 
 /// ceil(log2(n)): the height of a tree over n leaves.
 int height(i64 n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<u64>(n - 1))); }
@@ -40,19 +47,24 @@ std::string rounding_of(fold_description const& fold, description const& d) {
 
 void word_gpu_source(source_description& s, source_choice const& c, bool striped) {
   switch (c.load) {
-  case load_primitive::vector_ldg:
-    s.load = fmt::format("vector_ldg, {} B per load", c.bytes_per_load);
-    s.why = fmt::format("neighbours in memory, address aligned to {} B", s.address_alignment);
+  case load_primitive::bulk_ring:
+    s.load = "bulk_ring, leaves copied ahead by cp.async.bulk";
+    s.why = fmt::format("folding takes longer than loading, address aligned to {} B", s.address_alignment);
     break;
   case load_primitive::striped_ldg:
     s.load = fmt::format("striped_ldg, {} B per load", c.bytes_per_load);
     s.why = s.stride != 1 ? fmt::format("elements lie {} apart", s.stride)
                           : fmt::format("address aligned to {} B", s.address_alignment);
-    if (striped && s.stride == 1 && s.address_alignment >= 16) s.why = "another column is striped, and lanes have one layout";
+    if (striped && s.stride == 1 && s.address_alignment >= 16)
+      s.why = "another column is striped, and lanes have one layout";
     break;
   case load_primitive::computed:
     s.load = "computed";
     s.why = "nothing is read";
+    break;
+  default: // loads that need neighbours and an aligned address
+    s.load = fmt::format("{}, {} B per load", spell(c.load), c.bytes_per_load);
+    s.why = fmt::format("neighbours in memory, address aligned to {} B", s.address_alignment);
   }
   if (s.staged) s.why += ", after a copy from host memory";
 }
@@ -97,7 +109,8 @@ std::string describe(target const& t) {
   if (t == targets::host) return "host";
   auto const* name = t == targets::a100 ? "A100 " : t == targets::h200 ? "H200 " : t == targets::b200 ? "B200 " : "";
   auto const architecture = fmt::format("sm_{}{}", t.compute_major, t.compute_minor);
-  return fmt::format("{}{}, {} multiprocessors", name, *name ? "(" + architecture + ")" : architecture, t.multiprocessors);
+  auto const chip = *name ? name + ("(" + architecture + ")") : architecture;
+  return fmt::format("{}, {} multiprocessors", chip, t.multiprocessors);
 }
 
 i64 description::bytes_read() const {
@@ -106,14 +119,23 @@ i64 description::bytes_read() const {
   return reads() ? facts.extent * per_row : 0;
 }
 
+i64 description::bytes_moved() const {
+  i64 per_row = 0;
+  for (auto const& s : sources) {
+    i64 const apart = s.bytes_per_element * (s.stride < 0 ? -s.stride : s.stride);
+    per_row += std::max(s.bytes_per_element, std::min(apart, bytes_per_sector));
+  }
+  return reads() ? facts.extent * per_row : 0;
+}
+
 double description::expected_seconds() const {
   double const rate = facts.target.read_bytes_per_second;
-  return rate > 0 && reads() ? facts.target.launch_seconds + double(bytes_read()) / rate : 0;
+  return rate > 0 && bytes_read() > 0 ? facts.target.launch_seconds + double(bytes_moved()) / rate : 0;
 }
 
 double description::expected_share_of_peak() const {
-  double const rate = facts.target.read_bytes_per_second;
-  return rate > 0 && reads() ? double(bytes_read()) / rate / expected_seconds() : 0;
+  double const seconds = expected_seconds();
+  return seconds > 0 ? double(bytes_read()) / facts.target.read_bytes_per_second / seconds : 0;
 }
 
 explanation::explanation(description facts_and_names) : about_(std::move(facts_and_names)) {
@@ -125,7 +147,8 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
   }
   for (std::size_t i = 0; i < d.sources.size(); ++i)
     if (!d.reads())
-      d.sources[i].load = "not read", d.sources[i].why = d.facts.extent > 0 ? "no fold looks at its elements" : "it is empty";
+      d.sources[i].load = "not read",
+      d.sources[i].why = d.facts.extent > 0 ? "no fold looks at its elements" : "it is empty";
     else if (d.on_gpu)
       word_gpu_source(d.sources[i], d.planned.plan.sources[i], d.planned.plan.sources_are_striped());
     else
@@ -139,6 +162,10 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
       word_host_fold(fold);
     }
     fold.rounding = rounding_of(fold, d);
+  }
+  if (!jit::dump_folder(std::getenv("TALLY_DUMP"), "plan").empty()) {
+    auto const page = text();
+    jit::dump("plan", jit::hexadecimal(jit::fnv64(page)) + ".txt", page);
   }
 }
 
@@ -170,7 +197,8 @@ std::string bytes(double n) {
 }
 
 std::string seconds(double s) {
-  return s < 1e-3 ? fmt::format("{:.3g} us", s * 1e6) : s < 1 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} s", s);
+  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
+  return s < 1 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} s", s);
 }
 
 std::string tree(facts const& f) {

@@ -14,6 +14,7 @@ char const* spell(combine_order o) { return o == combine_order::free ? "free" : 
 char const* spell(load_primitive l) {
   switch (l) {
   case load_primitive::vector_ldg: return "vector_ldg";
+  case load_primitive::bulk_ring: return "bulk_ring";
   case load_primitive::striped_ldg: return "striped_ldg";
   case load_primitive::computed: return "computed";
   }
@@ -41,10 +42,10 @@ std::string spell(plan const& p, int sources, int folds) {
     of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}, .grid = tally::grid_combine::{}}}", i ? ", " : "",
                             spell(p.folds[i].block), spell(p.folds[i].grid));
   return fmt::format("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
-                     ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, "
+                     ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
                      ".blocks_per_multiprocessor = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",
                      spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
-                     p.leaves_per_warp, p.rows_in_flight, p.blocks_per_multiprocessor, p.overlaps_launch, of_sources, of_folds);
+                     p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.overlaps_launch, of_sources, of_folds);
 }
 
 } // namespace tally::inline v0

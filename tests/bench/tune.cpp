@@ -50,6 +50,7 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   gpu::launch_shape shape;
   shape.grid_blocks = unsigned(blocks);
   shape.block_threads = unsigned(p.threads_per_block);
+  shape.dynamic_shared_bytes = std::size_t(planning::ring_bytes_per_block(f, p));
   shape.overlaps = p.overlaps_launch;
   int const inner = n >= (i64(1) << 26) ? 8 : 60;
   std::vector<double> times;
@@ -88,7 +89,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
     for (int threads : {128, 256, 512, 1024})
-      for (int leaves : {1, 2, 4}) {
+      for (int leaves : {1, 2, 4, 8, 16}) {
         if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
           continue;
         for (int per : {1, 1024 / threads + 1, 1536 / threads}) {
@@ -97,6 +98,8 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
           plan p = chosen.plan;
           p.threads_per_block = threads;
           p.leaves_per_warp = leaves;
+          if (p.stages > 0 && leaves < 4)
+            continue;
           p.blocks_per_multiprocessor = per;
           if (!legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
             continue;

@@ -5,6 +5,7 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/load.cuh>
+#include <tally/kernel/ring.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {
@@ -156,21 +157,26 @@ struct running_folds<P, Leaf, Leaves...> {
   }
 };
 
-/// Feeds a whole leaf to running folds.
-template <plan P, class Program, class Folds>
-__device__ __forceinline__ void feed_whole_leaf(Program const& p, i64 leaf, int thread, Folds& folds) {
+/// Feeds whole leaf k of a warp to running folds.
+template <plan P, class Program, class Leaves, class Folds>
+__device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, int k, int thread, Folds& folds) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
+  i64 const position = p.first + (from.leaf + k) * P.elements_per_leaf();
+  from.wait(k);
+  auto const& columns = from.columns(k);
 #pragma unroll
   for (int batch = 0; batch < rows; batch += P.rows_in_flight) {
-    i64 const at = leaf * (i64(rows) * per_row) + batch * per_row;
-    auto in = [&]<class... Cs>(pack<Cs...> const&) { return loaded_rows<P, P.rows_in_flight, 0, Cs...>{}; }(p.columns);
-    in.load(p.columns, at, thread);
+    i64 const at = from.start(k) + batch * per_row;
+    auto in = [&]<class... Cs>(pack<Cs...> const&) { return loaded_rows<P, P.rows_in_flight, 0, Cs...>{}; }(columns);
+    in.load(columns, at, thread);
+    if (batch + P.rows_in_flight == rows)
+      from.release(k);
 #pragma unroll
     for (int r = 0; r < P.rows_in_flight; ++r) {
 #pragma unroll
-      for (int k = 0; k < group; ++k)
-        folds.step(p.leaves, k, true,
-                   in.row_at(p.columns, at, p.first + at + r * per_row + lane_in_row<P>(thread, k), r, k, thread));
+      for (int l = 0; l < group; ++l)
+        folds.step(p.leaves, l, true,
+                   in.row_at(columns, at, position + (batch + r) * per_row + lane_in_row<P>(thread, l), r, l, thread));
       folds.end_row(p.leaves, batch + r);
     }
   }
@@ -199,16 +205,16 @@ __device__ __forceinline__ bool is_whole(i64 leaf, i64 extent) {
   return (leaf + 1) * P.elements_per_leaf() <= extent;
 }
 
-/// The states of one leaf along the canonical tree, spread or whole as running_fold says. Each branch closes its own
-/// lanes, so that in a whole leaf the number of elements in a lane is a constant.
-template <plan P, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, i64 leaf, int thread) {
+/// The states of leaf k of a warp along the canonical tree, spread or whole as running_fold says. Each branch closes its
+/// own lanes, so that in a whole leaf the number of elements in a lane is a constant.
+template <plan P, class Columns, class... Leaves, class From>
+__device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, From& from, int k, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  if (is_whole<P>(leaf, p.extent)) {
-    feed_whole_leaf<P>(p, leaf, thread, folds);
+  if (is_whole<P>(from.leaf + k, p.extent)) {
+    feed_whole_leaf<P>(p, from, k, thread, folds);
     return folds.close(p.leaves, thread);
   }
-  feed_ragged_leaf<P>(p, leaf, thread, folds);
+  feed_ragged_leaf<P>(p, from.leaf + k, thread, folds);
   return folds.close(p.leaves, thread);
 }
 
@@ -224,15 +230,16 @@ template <plan P, class Program>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 leaves, int thread) {
   using States = typename Program::states;
   constexpr int count = P.leaves_per_warp;
+  leaves_of_warp<P, Program> from(p, leaf, leaves);
   if constexpr (count == 1)
-    return fold_leaf<P>(p, leaf, thread);
+    return fold_leaf<P>(p, from, 0, thread);
   int const present = leaves - leaf < count ? int(leaves - leaf) : count;
   level_stack<States, levels_of(count)> stack;
   States s;
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     if (k < present)
-      s = fold_leaf<P>(p, leaf + k, thread);
+      s = fold_leaf<P>(p, from, k, thread);
     auto const merge = [&](States const& left, States const& right, int level) {
       States out = left;
       for_each_index<Program::leaf_count>([&](auto i) {
@@ -261,13 +268,16 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, i64 leaves, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  i64 const end = leaf + P.leaves_per_warp < leaves ? leaf + P.leaves_per_warp : leaves;
+  if (leaf < leaves) {
+    leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, leaves);
+    int const present = leaves - leaf < P.leaves_per_warp ? int(leaves - leaf) : P.leaves_per_warp;
 #pragma unroll 1
-  for (i64 k = leaf; k < end; ++k)
-    if (is_whole<P>(k, p.extent))
-      feed_whole_leaf<P>(p, k, thread, folds);
-    else
-      feed_ragged_leaf<P>(p, k, thread, folds);
+    for (int k = 0; k < present; ++k)
+      if (is_whole<P>(leaf + k, p.extent))
+        feed_whole_leaf<P>(p, from, k, thread, folds);
+      else
+        feed_ragged_leaf<P>(p, leaf + k, thread, folds);
+  }
   return folds.close_freely(p.leaves);
 }
 

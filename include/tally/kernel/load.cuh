@@ -30,6 +30,26 @@ __device__ __forceinline__ void load_streaming(void* to, void const* from) {
   }
 }
 
+/// One load of Bytes bytes from shared memory.
+template <int Bytes>
+__device__ __forceinline__ void load_shared(void* to, void const* from) {
+  if constexpr (Bytes == 16) {
+    uint4 const v = *static_cast<uint4 const*>(from);
+    memcpy(to, &v, 16);
+  } else if constexpr (Bytes == 8) {
+    uint2 const v = *static_cast<uint2 const*>(from);
+    memcpy(to, &v, 8);
+  } else if constexpr (Bytes == 4) {
+    unsigned const v = *static_cast<unsigned const*>(from);
+    memcpy(to, &v, 4);
+  } else if constexpr (Bytes == 2) {
+    unsigned short const v = *static_cast<unsigned short const*>(from);
+    memcpy(to, &v, 2);
+  } else {
+    *static_cast<unsigned char*>(to) = *static_cast<unsigned char const*>(from);
+  }
+}
+
 /// Where lane k of this thread stands in a row of 32 * group lanes.
 template <plan P>
 __device__ __forceinline__ constexpr int lane_in_row(int thread, int k) {
@@ -55,6 +75,30 @@ struct loaded<P, Rows, Column, Choice> {
 #pragma unroll
       for (int k = 0; k < group; k += per_load)
         load_streaming<Choice.bytes_per_load>(bytes[r] + k * sizeof(T), from + r * 32 * group + k);
+  }
+  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
+    T v;
+    memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
+    return v;
+  }
+};
+
+template <plan P, int Rows, memory_column Column, source_choice Choice>
+  requires(Choice.load == load_primitive::bulk_ring)
+struct loaded<P, Rows, Column, Choice> {
+  using T = typename Column::value_type;
+  static constexpr int group = P.lanes_per_group;
+  static constexpr int per_load = Choice.bytes_per_load / int(sizeof(T));
+  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
+
+  /// From a stage in shared memory.
+  __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
+    T const* const from = c.data + first + thread * group;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+      for (int k = 0; k < group; k += per_load)
+        load_shared<Choice.bytes_per_load>(bytes[r] + k * sizeof(T), from + r * 32 * group + k);
   }
   __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
     T v;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/plan/facts.hpp>
+#include <tally/plan/tile.hpp>
 
 namespace tally::inline v0 {
 
@@ -28,6 +29,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "a grid has at most 2^31 - 1 blocks";
   if (p.overlaps_launch && f.target.compute_major < 9)
     return "programmatic dependent launch needs sm_90";
+  if (planning::ring_bytes_per_block(f, p) > f.target.shared_bytes_per_block)
+    return "the rings of a block do not fit its shared memory";
   for (int i = 0; i < f.fold_count; ++i) {
     if (p.folds[i].block != block_algorithm::neighbour_tree && p.order != combine_order::free)
       return "along the canonical tree a block combines neighbours";
@@ -38,9 +41,12 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     if (p.sources[i].load == load_primitive::vector_ldg &&
         (f.sources[i].stride != 1 || f.sources[i].address_alignment < p.sources[i].bytes_per_load))
       return "a vector load needs neighbours and an address aligned to its size";
+    if (p.sources[i].load == load_primitive::bulk_ring &&
+        (f.target.compute_major < 9 || p.stages < 1 || p.leaves_per_warp <= p.stages || f.sources[i].address_alignment < 16))
+      return "a bulk ring needs sm_90, 16-byte addresses, a stage and more leaves than stages";
     if (p.sources[i].load == load_primitive::striped_ldg)
       for (int k = 0; k < f.source_count; ++k)
-        if (p.sources[k].load == load_primitive::vector_ldg)
+        if (p.sources[k].load == load_primitive::vector_ldg || p.sources[k].load == load_primitive::bulk_ring)
           return "lanes live in one layout for all sources";
   }
   return nullptr;

@@ -29,6 +29,36 @@ constexpr load_primitive load_of() {
   return load_primitive::vector_ldg;
 }
 
+/// Leaves a warp needs before a ring has anything to fill ahead.
+inline constexpr int leaves_per_ring = 8;
+inline constexpr int stages_per_ring = 2;
+
+/// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
+/// registers full of loads would wait for it, and there are leaves enough to look ahead.
+constexpr bool ring_pays(facts const& f, why_not_list& why) {
+  bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
+  if (!heavy) {
+    why.add("bulk ring", "{0} bytes of state and {1} sources fold faster than they load: registers hold enough in flight", -1,
+            f.state_bytes(), f.source_count);
+    return false;
+  }
+  if (f.target.compute_major < 9) {
+    why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
+    return false;
+  }
+  i64 const enough = i64(f.target.multiprocessors) * 16 * leaves_per_ring;
+  if (f.leaves() < enough) {
+    why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
+    return false;
+  }
+  for (int i = 0; i < f.source_count; ++i)
+    if (f.sources[i].bytes_per_element > 0 && f.sources[i].address_alignment < 16) {
+      why.add("bulk ring", "the address is aligned to {0} bytes, the copy engine needs 16", i, f.sources[i].address_alignment);
+      return false;
+    }
+  return true;
+}
+
 /// A group of lanes is loaded in pieces of at most 16 bytes; every piece must be aligned to its size. One striped source
 /// makes all sources striped: lanes live in one thread for all columns or for none.
 constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
@@ -50,11 +80,15 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
       striped = true;
     }
   }
+  bool const ring = !striped && ring_pays(f, why);
+  p.stages = ring ? stages_per_ring : 0;
   for (int i = 0; i < f.source_count; ++i) {
     source_facts const& s = f.sources[i];
     i64 const group = s.bytes_per_element * f.lanes_per_group;
     if (s.bytes_per_element == 0)
       p.sources[i] = {load_primitive::computed, 0};
+    else if (ring)
+      p.sources[i] = {load_primitive::bulk_ring, int(group < 16 ? group : 16)};
     else if (striped)
       p.sources[i] = {load_primitive::striped_ldg, int(s.bytes_per_element)};
     else

@@ -18,6 +18,7 @@ enum class combine_order { canonical_tree, free };
 /// How a source reaches registers.
 enum class load_primitive {
   vector_ldg,  ///< each thread loads its group of lanes at once, at most 16 bytes per instruction
+  bulk_ring,   ///< cp.async.bulk into a ring of stages in shared memory, one ring per warp
   striped_ldg, ///< neighbouring threads load neighbouring elements; no demand on alignment or stride
   computed     ///< nothing is loaded
 };
@@ -62,6 +63,7 @@ struct plan {
   int threads_per_block;
   int leaves_per_warp;
   int rows_in_flight;
+  int stages; ///< of the ring of each warp; 0 without a ring
   int blocks_per_multiprocessor;
   bool overlaps_launch; ///< starts while the launch in front drains, and waits for it (programmatic dependent launch)
   source_choice sources[max_sources];
