@@ -39,7 +39,8 @@ json launch_of(description const& d) {
           {"threads_per_block", p.threads_per_block},
           {"leaves_per_warp", p.leaves_per_warp},
           {"rows_in_flight", p.rows_in_flight},
-          {"blocks_per_multiprocessor", p.blocks_per_multiprocessor}};
+          {"blocks_per_multiprocessor", p.blocks_per_multiprocessor},
+          {"overlaps_launch", p.overlaps_launch}};
 }
 
 json sources_of(description const& d) {
@@ -97,6 +98,7 @@ std::string explanation::json() const {
         {"order", plans ? spell(d.planned.plan.order) : spell(combine_order::canonical_tree)}}},
       {"extent", d.facts.extent},
       {"bytes_read", d.bytes_read()},
+      {"bytes_moved", d.bytes_moved()},
       {"expected_seconds", number_or_null(d.expected_seconds())},
       {"expected_share_of_peak", number_or_null(d.expected_share_of_peak())},
       {"sources", sources_of(d)},

@@ -43,18 +43,18 @@ std::string explanation::mermaid() const {
     auto const& s = d.sources[i];
     out += fmt::format("  source{}[(\"{}<br/>{}\")] --> read\n", i, label(s.name + ": " + s.type), label(s.load));
   }
-  out += fmt::format("  read[\"{}<br/>{}\"]\n", label(fmt::format("one read of {}", words::bytes(double(d.bytes_read())))),
-                     label(words::tree(d.facts)));
+  out += fmt::format("  read[\"one read of {}<br/>{}\"]\n", words::bytes(double(d.bytes_read())), words::tree(d.facts));
   std::vector<std::string> blocks, grids;
   for (std::size_t i = 0; i < d.folds.size(); ++i) {
     auto const& f = d.folds[i];
     auto const block = node_of(blocks, f.block), grid = node_of(grids, f.grid);
     out += fmt::format("  read --> fold{}([\"{}\"]) --> block{} --> grid{}\n", i, label(f.name), block, grid);
   }
+  auto const* unit = d.on_gpu ? "block" : "tile";
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    out += fmt::format("  block{}[\"{}<br/>{}\"]\n", i, d.on_gpu ? "inside a block" : "inside a tile", label(blocks[i]));
+    out += fmt::format("  block{}[\"inside a {}<br/>{}\"]\n", i, unit, label(blocks[i]));
   for (std::size_t i = 0; i < grids.size(); ++i)
-    out += fmt::format("  grid{}[\"{}<br/>{}\"] --> answers\n", i, d.on_gpu ? "across blocks" : "across tiles", label(grids[i]));
+    out += fmt::format("  grid{}[\"across {}s<br/>{}\"] --> answers\n", i, unit, label(grids[i]));
   if (d.folds.empty()) out += "  read --> answers\n";
   std::string answers;
   for (auto const& a : d.answers) answers += (answers.empty() ? "" : "<br/>") + label(a);

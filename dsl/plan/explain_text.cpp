@@ -47,7 +47,7 @@ private:
 };
 
 std::string promise_of(description const& d) {
-  if (d.facts.promise == contract::fast) return "fast: IEEE per operation, the order is free";
+  if (d.facts.promise == contract::fast) return "fast: IEEE per operation, and the order may be given up";
   auto const* where = d.ptx_of ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
   return fmt::format("reproducible, nothing lowers it: {}; {}", where, words::tree(d.facts));
 }
@@ -57,23 +57,34 @@ std::string launch_of(description const& d) {
   if (!d.reads()) return "none: a count of everything is the extent";
   if (!d.on_gpu) {
     auto const tiles = (d.facts.leaves() - 1) / d.leaves_per_tile + 1;
+    auto const threads = std::min<i64>(d.threads, tiles);
     return fmt::format("{} tile{} of up to {} leaves, {} elements each, on {} thread{}", tiles, tiles == 1 ? "" : "s",
-                       d.leaves_per_tile, d.leaves_per_tile * d.facts.elements_per_leaf(), std::min<i64>(d.threads, tiles),
-                       std::min<i64>(d.threads, tiles) == 1 ? "" : "s");
+                       d.leaves_per_tile, d.leaves_per_tile * d.facts.elements_per_leaf(), threads,
+                       threads == 1 ? "" : "s");
   }
   auto const& p = d.planned.plan;
-  return fmt::format("route full, one launch: {} block{} of {} threads, {} lea{} a warp, {} of {} rows in flight",
+  return fmt::format("route full, one launch: {} block{} of {} threads, {} lea{} a warp, {} of {} rows in flight{}",
                      d.planned.blocks, d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.leaves_per_warp,
-                     p.leaves_per_warp == 1 ? "f" : "ves", p.rows_in_flight, p.rows_per_leaf);
+                     p.leaves_per_warp == 1 ? "f" : "ves", p.rows_in_flight, p.rows_per_leaf,
+                     p.overlaps_launch ? ", overlapped" : "");
 }
 
 std::string read_of(description const& d) {
   if (!d.reads()) return fmt::format("nothing of {} elements", d.facts.extent);
   auto text = fmt::format("{} elements, {} in one pass", d.facts.extent, words::bytes(double(d.bytes_read())));
+  if (d.bytes_moved() != d.bytes_read()) text += fmt::format(", {} moved", words::bytes(double(d.bytes_moved())));
   if (d.expected_seconds() > 0)
     text += fmt::format("; expected {}, {:.0f} % of peak", words::seconds(d.expected_seconds()),
                         100 * d.expected_share_of_peak());
   return text;
+}
+
+std::string measured_of(description const& d) {
+  std::string beside;
+  if (d.expected_seconds() > 0)
+    beside = fmt::format(", {:.2f} x the expected time", d.measured_seconds / d.expected_seconds());
+  return fmt::format("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
+                     double(d.bytes_read()) / d.measured_seconds / 1e9, beside, words::seconds(d.whole_seconds));
 }
 
 void put_sources(page& to, description const& d) {
@@ -123,15 +134,10 @@ std::string explanation::text() const {
   to.put("read", read_of(d));
   put_sources(to, d);
   put_folds(to, d);
-  put_meetings(to, d);
+  if (d.reads()) put_meetings(to, d);
   to.put("launch", launch_of(d));
   if (d.measured_seconds > 0)
-    to.put("measured", fmt::format("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
-                                   double(d.bytes_read()) / d.measured_seconds / 1e9,
-                                   d.expected_seconds() > 0
-                                       ? fmt::format(", {:.2f} x the expected time", d.measured_seconds / d.expected_seconds())
-                                       : "",
-                                   words::seconds(d.whole_seconds)));
+    to.put("measured", measured_of(d));
   bool leading = true;
   for (auto const& g : words::grouped(d))
     to.put(std::exchange(leading, false) ? "why not" : "",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What explain has to say, as plain data, and the explanation that shows it as text, JSON, Mermaid or PTX. Layer 3, host
-// only. run/explain.hpp reads a reduction into a description; dsl/plan/ plans it, words it and renders it.
+// What explain has to say, as plain data, and the explanation that shows it as text, JSON, Mermaid or PTX. Layer 3,
+// host only. run/explain.hpp reads a reduction into a description; dsl/plan/ plans it, words it and renders it.
 #pragma once
 
 #include <iosfwd>
@@ -68,9 +68,13 @@ struct description {
 
   /// False for an empty source and where no fold looks at an element (count alone is the extent).
   bool reads() const { return facts.extent > 0 && !folds.empty(); }
+  /// What the folds get to see.
   i64 bytes_read() const;
-  /// Seconds by the model launch + bytes / rate; 0 where the rate of the target is not known.
+  /// What memory has to deliver for it: whole sectors where elements lie apart.
+  i64 bytes_moved() const;
+  /// Seconds by the model launch + bytes moved / rate; 0 where the rate of the target is not known or nothing is read.
   double expected_seconds() const;
+  /// Bytes read in the expected time, as a share of the target's rate.
   double expected_share_of_peak() const;
 };
 

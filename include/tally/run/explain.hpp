@@ -26,39 +26,41 @@ constexpr target target_in([[maybe_unused]] Options... options) {
   return t;
 }
 
+using name_list = std::vector<std::string>;
+
 /// Walks folds as answers::plant does and names each leaf where it first appears.
 template <class Pipe, class Leaves, class Fold>
-auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, std::vector<std::string>& names);
+auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names);
 
 template <class Pipe, class Leaves>
-auto name_all(Pipe const&, Leaves const& leaves, std::vector<std::string>&) {
+auto name_all(Pipe const&, Leaves const& leaves, name_list&) {
   return leaves;
 }
 template <class Pipe, class Leaves, class Fold, class... Folds>
-auto name_all(Pipe const& p, Leaves const& leaves, std::vector<std::string>& names, Fold const& fold, Folds const&... more) {
+auto name_all(Pipe const& p, Leaves const& leaves, name_list& names, Fold const& fold, Folds const&... more) {
   return name_all(p, name_leaves(p, leaves, fold, names), names, more...);
 }
 template <class Pipe, class Leaves, class Op, class Values, class Mask>
-auto name_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f, std::vector<std::string>& names) {
+auto name_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f, name_list& names) {
   auto const planted = answers::plant(p, leaves, f);
   if (decltype(planted.leaves)::size > Leaves::size)
     names.push_back(text_of(f));
   return planted.leaves;
 }
 template <class Pipe, class Leaves, class Op, class... Args>
-auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, std::vector<std::string>& names) {
+auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {
   return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
 }
 template <class Pipe, class Leaves, class Fold, class T>
-auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, std::vector<std::string>& names) {
+auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, name_list& names) {
   return name_leaves(p, leaves, f.fold, names);
 }
 template <class Pipe, class Leaves, class Fold>
-auto name_fold(Pipe const& p, Leaves const& leaves, maybe_fold<Fold> const& f, std::vector<std::string>& names) {
+auto name_fold(Pipe const& p, Leaves const& leaves, maybe_fold<Fold> const& f, name_list& names) {
   return name_leaves(p, leaves, f.fold, names);
 }
 template <class Pipe, class Leaves, class Fold>
-auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, std::vector<std::string>& names) {
+auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names) {
   if constexpr (fold_like<Fold>)
     return name_fold(p, leaves, static_cast<typename Fold::tally_fold const&>(fold), names);
   else
@@ -223,10 +225,10 @@ explanation explain_bound(R const& r, Bound& b, Options... options) {
 
 } // namespace detail
 
-/// What run would do with a reduction: a value that prints itself and has text(), json(), mermaid() and ptx(). Options: a
-/// contract, and a place as for run or a target (targets::h200, ..., targets::host), for which the columns are taken to
-/// lie in its memory at the addresses they have. Nothing is read. Throws what run throws about its input; on::gpu without
-/// one throws no_gpu, a target needs none.
+/// What run would do with a reduction: a value that prints itself and has text(), json(), mermaid() and ptx(). Options:
+/// a contract, and a place as for run or a target (targets::h200, ..., targets::host), for which the columns are taken
+/// to lie in its memory at the addresses they have. Nothing is read. Throws what run throws about its input; on::gpu
+/// without one throws no_gpu, a target needs none.
 template <class R, detail::explain_option... Options>
 auto explain(R const& r, Options... options) {
   using Place = std::remove_cvref_t<decltype(detail::place_in(options...))>;
@@ -238,7 +240,7 @@ auto explain(R const& r, Options... options) {
       return (void)sizeof(Reason), ill_formed{};
     } else {
       check_source(r.pipe.source);
-      auto b = bind(r);
+      auto b = tally::bind(r);
       return detail::explain_bound(r, b, options...);
     }
   }

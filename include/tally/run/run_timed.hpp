@@ -55,8 +55,8 @@ timed_states<typename Program::states> compute_timed(Program p, on::any_place, c
 
 } // namespace detail
 
-/// run(r, options...) once, timed: .answers, and .explained with measured seconds and GB/s beside the expectation. A first
-/// run compiles and touches cold memory; time a second one. Throws what run throws.
+/// run(r, options...) once, timed: .answers, and .explained with measured seconds and GB/s beside the expectation. A
+/// first run compiles and touches cold memory; time a second one. Throws what run throws.
 template <class R, detail::run_option... Options>
 auto run_timed(R const& r, Options... options) {
   auto const where = detail::place_in(options...);
@@ -70,7 +70,7 @@ auto run_timed(R const& r, Options... options) {
     } else {
       auto const plan_of = explain(r, options...);
       auto const start = std::chrono::steady_clock::now();
-      auto const b = bind(r);
+      auto const b = tally::bind(r);
       auto const timed = detail::compute_timed(b.program, where, detail::contract_in(options...));
       double const whole = detail::seconds_since(start);
       auto answers = detail::answers_of(r, b, timed.states);

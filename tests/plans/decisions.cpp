@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The planner, decision by decision, on facts that are plain numbers: make_plan is constexpr, so most of this is checked
+// by the compiler. Numbers that measurement may change live in the golden texts, not here.
+#include <tally/fold/folds.hpp>
+#include <tally/plan/planner.hpp>
+#include <tally/plan/red_of.hpp>
+#include <tally/plan/targets.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using namespace tally;
+using namespace std::string_view_literals;
+
+namespace {
+
+constexpr fold_facts rounding_fold{4, true, false, true, block_algorithm::warp_reductions};
+constexpr fold_facts integer_fold{8, true, true, true, block_algorithm::warp_reductions};
+constexpr fold_facts wide_fold{24, true, false, false, block_algorithm::raking_commutative_only};
+constexpr fold_facts ordered_fold{8, false, false, false, block_algorithm::raking};
+constexpr source_facts f32_column{4, 1, 16};
+
+/// One read of n elements by some folds.
+template <class... Folds>
+constexpr facts facts_with(i64 n, contract c, target t, Folds... folds) {
+  facts f{n, c, 4, 8, 1, int(sizeof...(Folds)), {f32_column}, {folds...}, t};
+  return f;
+}
+constexpr facts sum_of(i64 n, contract c = contract::reproducible, target t = targets::h200) {
+  return facts_with(n, c, t, rounding_fold);
+}
+constexpr facts with_column(facts f, source_facts s) {
+  f.sources[f.source_count++] = s;
+  return f;
+}
+constexpr facts with_first_column(facts f, source_facts s) {
+  f.sources[0] = s;
+  return f;
+}
+
+/// The refusal of a choice about a subject, or one that refuses nothing.
+constexpr refusal refused(planned const& p, std::string_view choice, int subject = -1) {
+  for (int i = 0; i < p.why_not.count; ++i)
+    if (p.why_not.entries[i].choice == choice && p.why_not.entries[i].subject == subject) return p.why_not.entries[i];
+  return {nullptr, "", -2, {}};
+}
+constexpr bool says(refusal const& r, std::string_view part) {
+  return std::string_view(r.reason).find(part) != std::string_view::npos;
+}
+constexpr bool complains(plan const& p, facts const& f, std::string_view part) {
+  char const* wrong = why_illegal(p, f);
+  return wrong != nullptr && std::string_view(wrong).find(part) != std::string_view::npos;
+}
+
+// order: the contract and the laws of the folds decide
+constexpr combine_order order_of(facts const& f) { return make_plan(f).plan.order; }
+constexpr auto kept = contract::reproducible, given_up = contract::fast;
+
+static_assert(order_of(sum_of(1000)) == combine_order::canonical_tree);
+static_assert(order_of(sum_of(1000, given_up)) == combine_order::free);
+static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold)) == combine_order::free);
+static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold, rounding_fold)) ==
+                  combine_order::canonical_tree,
+              "one fold that rounds keeps the tree for all");
+static_assert(order_of(facts_with(1000, given_up, targets::h200, rounding_fold, ordered_fold)) ==
+                  combine_order::canonical_tree,
+              "no contract exchanges the operands of a fold that does not commute");
+static_assert(says(refused(make_plan(sum_of(1000)), "any order"), "rounds"));
+static_assert(says(refused(make_plan(facts_with(1000, given_up, targets::h200, ordered_fold)), "any order"), "commute"));
+static_assert(refused(make_plan(sum_of(1000, given_up)), "any order").choice == nullptr);
+
+// load: bytes, addresses and strides decide; one striped column makes all striped
+constexpr load_primitive load_0(facts const& f) { return make_plan(f).plan.sources[0].load; }
+constexpr load_primitive load_1(facts const& f) { return make_plan(f).plan.sources[1].load; }
+
+static_assert(load_0(sum_of(1000)) == load_primitive::vector_ldg);
+static_assert(make_plan(sum_of(1000)).plan.sources[0].bytes_per_load == 16);
+static_assert(load_0(with_first_column(sum_of(1000), {4, 1, 8})) == load_primitive::striped_ldg);
+static_assert(load_0(with_first_column(sum_of(1000), {4, 2, 16})) == load_primitive::striped_ldg);
+static_assert(load_0(with_first_column(sum_of(1000), {4, -1, 16})) == load_primitive::striped_ldg);
+static_assert(load_0(with_first_column(sum_of(1000), {12, 1, 16})) == load_primitive::vector_ldg,
+              "4 elements of 12 bytes are three loads of 16");
+static_assert(load_0(with_first_column(sum_of(1000), {0, 1, 16})) == load_primitive::computed);
+static_assert(load_0(with_column(sum_of(1000), {4, 1, 4})) == load_primitive::striped_ldg);
+static_assert(load_1(with_column(sum_of(1000), {4, 1, 4})) == load_primitive::striped_ldg);
+static_assert(load_1(with_column(sum_of(1000), {0, 1, 16})) == load_primitive::computed);
+static_assert(load_0(with_column(sum_of(1000), {0, 1, 16})) == load_primitive::vector_ldg,
+              "a computed column is in no layout");
+static_assert(load_1(with_column(sum_of(1000), {1, 1, 4})) == load_primitive::vector_ldg,
+              "4 bytes are asked to be aligned to 4");
+static_assert(make_plan(with_column(sum_of(1000), {1, 1, 4})).plan.sources[1].bytes_per_load == 4);
+
+constexpr refusal misaligned = refused(make_plan(with_first_column(sum_of(1000), {4, 1, 8})), "vector load", 0);
+static_assert(misaligned.numbers[0] == 8 && misaligned.numbers[1] == 16 && says(misaligned, "aligned"));
+constexpr refusal apart = refused(make_plan(with_first_column(sum_of(1000), {4, 7, 16})), "vector load", 0);
+static_assert(apart.numbers[0] == 7 && says(apart, "apart"));
+
+static_assert(planning::load_of<contiguous<float>>() == load_primitive::vector_ldg);
+static_assert(planning::load_of<strided<float>>() == load_primitive::striped_ldg);
+static_assert(planning::load_of<counting<i64>>() == load_primitive::computed);
+
+// block: per fold, by the most constrained rule that applies
+static_assert(planning::block_of<sum_monoid<float>>() == block_algorithm::warp_reductions);
+static_assert(planning::block_of<sum_monoid<i64>>() == block_algorithm::warp_reductions);
+static_assert(planning::block_of<variance_monoid<double>>() == block_algorithm::raking_commutative_only);
+
+constexpr block_algorithm block_0(facts const& f) { return make_plan(f).plan.folds[0].block; }
+static_assert(block_0(sum_of(1 << 20)) == block_algorithm::neighbour_tree);
+static_assert(block_0(sum_of(1 << 20, given_up)) == block_algorithm::warp_reductions);
+static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, wide_fold)) ==
+              block_algorithm::raking_commutative_only);
+static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
+static_assert(block_0(facts_with(1 << 20, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree,
+              "free of order or not, reproducible does not pay for CUB");
+static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
+static_assert(refused(make_plan(sum_of(1 << 20, given_up)), "cub::BlockReduce", 0).choice == nullptr);
+
+// grid: an atomic only under fast, and only where an instruction is the fold
+constexpr grid_combine grid_0(facts const& f) { return make_plan(f).plan.folds[0].grid; }
+static_assert(grid_0(sum_of(1 << 28)) == grid_combine::ordered_partials);
+static_assert(grid_0(facts_with(1 << 28, kept, targets::h200, integer_fold)) == grid_combine::ordered_partials);
+static_assert(grid_0(facts_with(1 << 28, given_up, targets::h200, wide_fold)) == grid_combine::ordered_partials);
+static_assert(says(refused(make_plan(sum_of(1 << 28)), "red", 0), "fast contract"));
+static_assert(says(refused(make_plan(facts_with(1 << 28, given_up, targets::h200, wide_fold)), "red", 0),
+                   "no red instruction"));
+
+static_assert(red_reducible<sum_monoid<float>> && red_reducible<sum_monoid<u64>> && red_reducible<count_monoid>);
+static_assert(!red_reducible<sum_monoid<f16>> && !red_reducible<variance_monoid<double>>);
+static_assert(!red_reducible<bit_monoid<u32, bit_rule::and_>>, "a clean workspace is not the identity of and");
+
+// launch: only where the chip can
+static_assert(make_plan(sum_of(1000)).plan.overlaps_launch);
+static_assert(!make_plan(sum_of(1000, kept, targets::a100)).plan.overlaps_launch);
+static_assert(refused(make_plan(sum_of(1000, kept, targets::a100)), "overlapped launch").numbers[0] == 8);
+
+// tile: every element is covered, by as many blocks as the grid can combine
+constexpr bool covers(planned const& p, facts const& f) {
+  i64 const per_block = i64(p.plan.leaves_per_block()) * p.plan.elements_per_leaf();
+  return p.blocks * per_block >= f.extent && (p.blocks - 1) * per_block < f.extent;
+}
+constexpr i64 sizes[] = {1,    2,     31,           32,                 1023,
+                         1024, 65537, i64(1) << 20, (i64(1) << 28) + 5, (i64(1) << 31) + 3,
+                         i64(1) << 40};
+
+/// Every combination of folds, columns, contract, chip and size gives a plan that is legal and covers its input.
+constexpr bool all_legal() {
+  constexpr fold_facts folds[] = {rounding_fold, integer_fold, wide_fold, ordered_fold};
+  constexpr source_facts columns[] = {{4, 1, 16}, {4, 1, 4}, {4, 5, 16}, {0, 1, 16}, {1, 1, 1}, {2, 1, 8}};
+  constexpr target chips[] = {targets::a100, targets::h200, targets::b200};
+  for (auto const& a : folds)
+    for (auto const& b : folds)
+      for (auto const& column : columns)
+        for (contract c : {kept, given_up})
+          for (auto const& chip : chips)
+            for (i64 n : sizes) {
+              facts const f = with_column(facts_with(n, c, chip, a, b), column);
+              planned const p = make_plan(f);
+              if (!legal(p.plan, f) || !covers(p, f) || p.why_not.count == why_not_list::capacity) return false;
+            }
+  return true;
+}
+
+plan good_plan() { return make_plan(sum_of(1 << 20)).plan; }
+
+} // namespace
+
+TEST_CASE("every combination of facts gives a legal plan that covers its input") { CHECK(all_legal()); }
+
+TEST_CASE("more work never gets fewer blocks or shorter subtrees") {
+  planned before = make_plan(sum_of(1));
+  for (i64 n : sizes) {
+    planned const now = make_plan(sum_of(n));
+    CAPTURE(n);
+    CHECK(now.plan.leaves_per_warp >= before.plan.leaves_per_warp);
+    CHECK(now.blocks * now.plan.leaves_per_block() >= before.blocks * before.plan.leaves_per_block());
+    before = now;
+  }
+}
+
+TEST_CASE("many folds and columns get smaller batches, not other trees") {
+  facts f = facts_with(1 << 24, kept, targets::h200, rounding_fold, wide_fold, wide_fold);
+  plan const one = make_plan(f).plan;
+  for (int i = 0; i < 5; ++i) f = with_column(f, f32_column);
+  plan const six = make_plan(f).plan;
+  CHECK(six.rows_in_flight < one.rows_in_flight);
+  CHECK(six.elements_per_leaf() == one.elements_per_leaf());
+}
+
+TEST_CASE("legal refuses a plan that cuts the tree elsewhere") {
+  facts const f = sum_of(1 << 20);
+  REQUIRE(legal(good_plan(), f));
+  auto p = good_plan();
+  p.threads_per_block = 96;
+  CHECK(complains(p, f, "warps of a block must be a power of two"));
+  p = good_plan(), p.threads_per_block = 2048;
+  CHECK(complains(p, f, "multiple of 32"));
+  p = good_plan(), p.leaves_per_warp = 3;
+  CHECK(complains(p, f, "leaves_per_warp must be a power of two"));
+  p = good_plan(), p.lanes_per_group = 8;
+  CHECK(complains(p, f, "shape of a leaf belongs to the tree"));
+  p = good_plan(), p.rows_in_flight = 3;
+  CHECK(complains(p, f, "rows_in_flight must divide"));
+}
+
+TEST_CASE("legal refuses a plan that breaks the contract") {
+  facts const f = sum_of(1 << 20);
+  auto p = good_plan();
+  p.order = combine_order::free;
+  CHECK(complains(p, f, "only the fast contract"));
+  p = good_plan(), p.folds[0].block = block_algorithm::warp_reductions;
+  CHECK(complains(p, f, "a block combines neighbours"));
+  p = good_plan(), p.folds[0].grid = grid_combine::scalar_red;
+  CHECK(complains(p, f, "red needs the fast contract"));
+  facts const ordered = facts_with(1 << 20, given_up, targets::h200, ordered_fold);
+  p = make_plan(ordered).plan, p.order = combine_order::free;
+  CHECK(complains(p, ordered, "does not commute"));
+  facts const wide = facts_with(1 << 20, given_up, targets::h200, wide_fold);
+  p = make_plan(wide).plan, p.folds[0].grid = grid_combine::scalar_red;
+  CHECK(complains(p, wide, "red needs"));
+}
+
+TEST_CASE("legal refuses what the chip or the address cannot do") {
+  auto p = good_plan();
+  CHECK(complains(p, sum_of(1 << 20, kept, targets::a100), "sm_90"));
+  CHECK(complains(p, with_first_column(sum_of(1 << 20), {4, 1, 8}), "vector load needs"));
+  CHECK(complains(p, with_first_column(sum_of(1 << 20), {4, 2, 16}), "vector load needs"));
+  facts const two = with_column(sum_of(1 << 20), f32_column);
+  p = make_plan(two).plan, p.sources[1] = {load_primitive::striped_ldg, 4};
+  CHECK(complains(p, two, "one layout"));
+  p = good_plan();
+  CHECK(complains(p, sum_of(i64(1) << 40), "groups of 32 blocks"));
+}
+
+TEST_CASE("a plan is a value: equal facts give equal plans, and it can be a template argument") {
+  CHECK(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20)).plan);
+  CHECK_FALSE(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20, given_up)).plan);
+  constexpr plan p = make_plan(sum_of(1 << 20)).plan;
+  constexpr auto threads = []<plan P>() { return P.threads_per_block; };
+  CHECK(threads.operator()<p>() == p.threads_per_block);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What explain says about pipelines of every kind, word by word: golden/<name>.txt. TALLY_UPDATE_GOLDEN=1 writes the
+// files anew; read the difference before committing it. Addresses are made up: explain looks at them, nobody reads.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+using namespace tally;
+
+TALLY_STRUCT(golden_affine, { float scale, shift; });
+TALLY_FUNCTION(golden_then, (golden_affine a, golden_affine b),
+               { return golden_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
+TALLY_FUNCTION(golden_step, (float x), { return golden_affine{0.5f, x}; });
+TALLY_FUNCTION(golden_shift, (golden_affine a), { return a.shift; });
+
+namespace {
+
+std::string const folder = TALLY_REPOSITORY "/tests/plans/golden";
+std::set<std::string> visited;
+
+bool updates() { return std::getenv("TALLY_UPDATE_GOLDEN") != nullptr; }
+
+void check_text(std::string const& name, std::string const& text) {
+  visited.insert(name);
+  auto const path = folder + "/" + name;
+  if (updates()) std::ofstream(path, std::ios::binary) << text;
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream expected;
+  expected << file.rdbuf();
+  CAPTURE(name);
+  CHECK(text == expected.str());
+}
+
+/// The text is as agreed, and short and narrow enough to be read.
+void check_plan(std::string const& name, explanation const& e) {
+  check_text(name + ".txt", e.text());
+  std::istringstream lines(e.text());
+  std::string line;
+  std::getline(lines, line); // the pipeline, as long as the user made it
+  int more = 0;
+  for (; std::getline(lines, line); ++more) CHECK_MESSAGE(line.size() <= 120, name << ": " << line);
+  CHECK_MESSAGE(more <= 25, name);
+}
+
+/// n elements of device memory at an address with the given remainder modulo 256.
+template <class T>
+auto numbers(i64 n, int remainder = 0) {
+  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + std::uintptr_t(remainder)), n);
+}
+
+constexpr i64 ki = 1024, mi = ki * ki;
+
+} // namespace
+
+TEST_CASE("the sum of f32, from one block to many") {
+  check_plan("sum_f32_1e3", explain(from(numbers<float>(1000)) | sum, targets::h200));
+  check_plan("sum_f32_2p20", explain(from(numbers<float>(mi)) | sum, targets::h200));
+  check_plan("sum_f32_2p28", explain(from(numbers<float>(256 * mi)) | sum, targets::h200));
+  check_plan("sum_f32_2p31_and_3", explain(from(numbers<float>(2048 * mi + 3)) | sum, targets::h200));
+}
+
+TEST_CASE("the same sum on other chips") {
+  check_plan("sum_f32_2p28_a100", explain(from(numbers<float>(256 * mi)) | sum, targets::a100));
+  check_plan("sum_f32_2p28_b200", explain(from(numbers<float>(256 * mi)) | sum, targets::b200));
+}
+
+TEST_CASE("an address that no vector load can take") {
+  check_plan("sum_f32_misaligned", explain(from(numbers<float>(mi, 4)) | sum, targets::h200));
+  auto const dot = from(numbers<float>(mi), numbers<float>(mi, 4)) | reduce(sum(_1 * _2));
+  check_plan("dot_one_misaligned", explain(dot, targets::h200));
+}
+
+TEST_CASE("the fast contract") {
+  auto const five = from(numbers<float>(256 * mi)) | reduce(sum, min, max, mean, variance);
+  check_plan("sum_f32_fast", explain(from(numbers<float>(16 * mi)) | sum, targets::h200, fast));
+  check_plan("five_folds_fast", explain(five, targets::h200, fast));
+}
+
+TEST_CASE("several folds in one read share what they can") {
+  auto const five = from(numbers<float>(256 * mi)) | reduce(sum, min, max, mean, variance);
+  check_plan("five_folds", explain(five, targets::h200));
+  auto const r = from(numbers<float>(mi), numbers<float>(mi)) | filter(_1 > 0.f) |
+                 reduce(sum(_1 * _2), max(_1), count, mean(_1), sum(_1 * _1) / count - mean * mean);
+  check_plan("revenue", explain(r, targets::h200));
+  check_text("revenue.json", explain(r, targets::h200).json() + "\n");
+  check_text("revenue.mmd", explain(r, targets::h200).mermaid());
+}
+
+TEST_CASE("other element types") {
+  check_plan("sum_u8", explain(from(numbers<u8>(16 * mi, 8)) | sum, targets::h200));
+  check_plan("mean_f16", explain(from(numbers<f16>(16 * mi)) | mean, targets::h200));
+  check_plan("minmax_bf16", explain(from(numbers<bf16>(16 * mi)) | minmax, targets::b200));
+  check_plan("stddev_f64", explain(from(numbers<double>(16 * mi)) | stddev, targets::a100));
+  check_plan("integers_need_no_order", explain(from(numbers<i64>(16 * mi)) | reduce(sum, max, bit_xor), targets::h200));
+}
+
+TEST_CASE("columns of different kinds") {
+  auto const third = every(numbers<i32>(1).column.data, mi, 3);
+  check_plan("argmin_strided", explain(from(third) | argmin, targets::h200));
+  check_plan("iota_alone", explain(from(iota(mi)) | reduce(sum(_1 * _1)), targets::h200));
+  auto const r = from(numbers<double>(mi), numbers<float>(mi), numbers<i16>(mi)) |
+                 reduce(sum(_1 * _2).where(_3 > 0), logsumexp(_2));
+  check_plan("three_columns", explain(r, targets::a100));
+}
+
+TEST_CASE("a fold of the user's own that does not commute") {
+  auto const recurrence = fold_of(golden_affine{1, 0}, golden_then, golden_step, golden_shift, associative);
+  check_plan("own_fold", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200));
+  check_plan("own_fold_fast", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200, fast));
+}
+
+TEST_CASE("the host") {
+  auto const eight = on::cpu.threads(8);
+  check_plan("host_sum", explain(from(numbers<float>(256 * mi)) | sum, eight));
+  check_plan("host_lambda", explain(from(numbers<float>(mi)) | map([](float x) { return x * 2; }) | sum, eight));
+  std::deque<float> const queue(1000);
+  check_plan("host_deque", explain(from(queue) | reduce(sum, argmax), eight));
+}
+
+TEST_CASE("nothing to read") {
+  check_plan("empty", explain(from(numbers<float>(0)) | reduce(sum, max.or_else(0.f)), targets::h200));
+  check_plan("count_alone", explain(from(numbers<float>(mi)) | count, targets::h200));
+}
+
+TEST_CASE("every golden file belongs to a case") {
+  for (auto const& entry : std::filesystem::directory_iterator(folder))
+    CHECK_MESSAGE(visited.contains(entry.path().filename().string()), entry.path().string());
+}
