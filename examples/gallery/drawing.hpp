@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Pictures of the data itself: how a column becomes a curve and an image a thumbnail, small enough to stand in the page.
-// Gallery, no part of the library.
+// Pictures of the data itself: how a column becomes a curve and an image a thumbnail, small enough to stand in the
+// page. Gallery, no part of the library.
 #pragma once
 
 #include "record.hpp"

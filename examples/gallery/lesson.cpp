@@ -4,6 +4,7 @@
 #include "lesson.hpp"
 
 #include "drawing.hpp"
+#include "kernel.hpp"
 #include "record.hpp"
 
 #include <fmt/format.h>
@@ -60,15 +61,22 @@ struct speed {
 };
 
 speed speed_of(measured_run const& run) {
-  auto const plan = parsed(run.plan_json);
+  auto const plan = parsed(run.plan.json);
   return {number_at(plan, "bytes_read"), run.seconds, text_at(plan, "back_end")};
+}
+
+json record_of(shown_plan const& plan) {
+  return {{"plan", parsed(plan.json)}, {"text", plan.text}, {"mermaid", plan.mermaid}, {"kernel", plan.kernel}};
 }
 
 json record_of(measured_run const& run) {
   auto const at = speed_of(run);
-  return {{"plan", parsed(run.plan_json)}, {"text", run.plan_text}, {"mermaid", run.plan_mermaid},
-          {"seconds", at.seconds},         {"bytes", at.bytes},     {"gigabytes_per_second", at.gigabytes_per_second()},
-          {"back_end", at.back_end}};
+  auto record = record_of(run.plan);
+  record["seconds"] = at.seconds;
+  record["bytes"] = at.bytes;
+  record["gigabytes_per_second"] = at.gigabytes_per_second();
+  record["back_end"] = at.back_end;
+  return record;
 }
 
 json record_of(checked_answer const& answer) {
@@ -105,10 +113,26 @@ double lesson::median_of(std::vector<double> seconds) {
   return *middle;
 }
 
+shown_plan lesson::shown(tally::explanation const& plan) {
+  shown_plan shown{plan.text(), plan.json(), plan.mermaid(), {}};
+  if (!plan.details().on_gpu) return shown;
+  try {
+    auto const ptx = plan.ptx();
+    shown.kernel =
+        fmt::format("compiled, {} lines of PTX; what moves data:\n{}", std::ranges::count(ptx, '\n'), traffic_of(ptx));
+  } catch (std::exception const& reason) { shown.kernel = fmt::format("not compiled: {}\n", reason.what()); }
+  return shown;
+}
+
 void lesson::explained(measured_run run) {
-  auto const pipeline = text_at(parsed(run.plan_json), "pipeline");
-  std::cout << "\n  pipeline  " << pipeline << "\n  plan\n" << indented(run.plan_text) << std::flush;
+  std::cout << "\n" << indented(run.plan.text) << std::flush;
   runs_.push_back(std::move(run));
+}
+
+void lesson::planned_for_another(shown_plan plan) {
+  std::cout << "\n  The plan for a GPU that is not here:\n\n"
+            << indented(plan.text + "kernel   " + plan.kernel) << "\n";
+  plans_for_others_.push_back(std::move(plan));
 }
 
 void lesson::timed(double seconds) {
@@ -153,6 +177,7 @@ int lesson::close() {
                  {"runs", json::array()},
                  {"answers", json::array()}};
   for (auto const& run : runs_) record["runs"].push_back(record_of(run));
+  for (auto const& plan : plans_for_others_) record["elsewhere"].push_back(record_of(plan));
   for (auto const& drawing : drawings_) record["drawings"].push_back(parsed(drawing));
   for (auto const& answer : answers_) record["answers"].push_back(record_of(answer));
   std::filesystem::create_directories(record_folder);

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,9 +37,22 @@ std::string text_of(Value const& value) {
   return std::move(text).str();
 }
 
-/// One pipeline as it was run: its plan in three spellings and the median time of a call.
+/// The answers of a pipeline with several folds, one after the other.
+template <class... Values>
+std::string text_of(std::tuple<Values...> const& answers) {
+  std::string text;
+  std::apply([&](auto const&... values) { ((text += (text.empty() ? "" : ", ") + text_of(values)), ...); }, answers);
+  return text;
+}
+
+/// A plan in its spellings; for a GPU with what its kernel does to memory, or why there is no kernel.
+struct shown_plan {
+  std::string text, json, mermaid, kernel;
+};
+
+/// One pipeline as it was run, and the median time of a call.
 struct measured_run {
-  std::string plan_text, plan_json, plan_mermaid;
+  shown_plan plan;
   double seconds = 0;
 };
 
@@ -53,13 +67,19 @@ class lesson {
 public:
   lesson(std::string title, std::string idea, char const* file = __builtin_FILE());
 
-  /// Prints the pipeline and its plan, runs it, times more runs of it, and gives the answer of the first.
-  template <class Pipeline, class... How>
-  auto run(Pipeline const& pipeline, How const&... how) {
-    auto const plan = tally::explain(pipeline, how...);
-    explained({plan.text(), plan.json(), plan.mermaid()});
-    auto answer = tally::run(pipeline, how...);
-    timed(median_seconds([&] { (void)tally::run(pipeline, how...); }));
+  /// Prints the pipeline and its plan, runs it, times more runs of it, and gives the answer of the first. Where there is
+  /// a GPU the same is done there, and the bits are compared; where there is none, the plan for an H200 is shown.
+  template <class Pipeline>
+  auto run(Pipeline const& pipeline) {
+    auto const answer = run_at(pipeline, tally::on::any);
+    if constexpr (decltype(tally::bind(pipeline).program)::lowerable) {
+      if (tally::gpu::device_count() == 0) {
+        planned_for_another(shown(tally::explain(pipeline, tally::targets::h200)));
+      } else {
+        auto const here = text_of(answer), there = text_of(run_at(pipeline, tally::on::gpu));
+        checked({"on the GPU", there, "on the CPU", here, "equal bits", here == there});
+      }
+    }
     return answer;
   }
 
@@ -86,6 +106,16 @@ public:
   int close();
 
 private:
+  static shown_plan shown(tally::explanation const& plan);
+
+  template <class Pipeline, class Place>
+  auto run_at(Pipeline const& pipeline, Place place) {
+    explained({shown(tally::explain(pipeline, place)), 0});
+    auto const answer = tally::run(pipeline, place);
+    timed(median_seconds([&] { (void)tally::run(pipeline, place); }));
+    return answer;
+  }
+
   template <class Call>
   static double median_seconds(Call call) {
     using clock = std::chrono::steady_clock;
@@ -101,11 +131,13 @@ private:
 
   static double median_of(std::vector<double> seconds);
   void explained(measured_run run);
+  void planned_for_another(shown_plan plan);
   void timed(double seconds);
   void checked(checked_answer answer);
 
   std::string title_, idea_, file_, number_;
   std::vector<measured_run> runs_;
+  std::vector<shown_plan> plans_for_others_;
   std::vector<checked_answer> answers_;
   std::vector<std::string> remarks_;
   std::vector<std::string> drawings_; // as JSON

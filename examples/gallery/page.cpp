@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 namespace gallery {
@@ -63,31 +64,40 @@ std::string facts_of(json const& run) {
   return "<div class=\"facts\">" + facts + "</div>\n";
 }
 
+/// Refusals with the same words, and what they are about.
 std::string why_not_of(json const& plan) {
-  std::string items;
+  std::vector<std::pair<std::string, std::string>> groups;
   for (auto const& refused : part_at(plan, "why_not")) {
-    if (refused.is_string())
-      items += "<li>" + escaped(refused.get<std::string>()) + "</li>\n";
+    auto const words =
+        fmt::format("<b>{}</b>: {}", escaped(text_at(refused, "choice")), escaped(text_at(refused, "reason")));
+    auto const subject = escaped(text_at(refused, "subject"));
+    auto const known = std::ranges::find(groups, words, &std::pair<std::string, std::string>::first);
+    if (known == groups.end())
+      groups.emplace_back(words, subject);
     else
-      items += fmt::format("<li><b>{}</b>: {}</li>\n", escaped(text_at(refused, "choice")),
-                           escaped(text_at(refused, "reason")));
+      known->second += ", " + subject;
   }
-  if (items.empty()) return items;
-  return "<details open><summary>Why not something else?</summary><ul class=\"whynot\">\n" + items +
-         "</ul></details>\n";
+  std::string items;
+  for (auto const& [words, subjects] : groups)
+    items += "<li>" + words + (subjects.empty() ? "" : " <code>" + subjects + "</code>") + "</li>\n";
+  return items.empty() ? items : "<ul class=\"whynot\">\n" + items + "</ul>\n";
 }
 
-std::string folded(std::string_view title, std::string const& text) {
-  if (text.empty()) return {};
-  return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", title, escaped(text));
+std::string folded(std::string_view title, std::string const& html, char const* state = "") {
+  if (html.empty()) return {};
+  return fmt::format("<details {}><summary>{}</summary>{}</details>\n", state, title, html);
 }
 
-std::string run_of(json const& run) {
-  auto const& plan = part_at(run, "plan");
-  auto const caption = text_at(plan, "pipeline");
-  return facts_of(run) + why_not_of(plan) + folded("The plan as text", text_at(run, "text")) +
-         folded("The plan as Mermaid", text_at(run, "mermaid")) +
-         (caption.empty() ? "" : folded("The pipeline as tally spells it", caption));
+std::string pre(std::string const& text) { return text.empty() ? text : "<pre>" + escaped(text) + "</pre>\n"; }
+
+/// A plan as a picture, with its other spellings folded away.
+std::string plan_of(json const& shown, std::string_view caption) {
+  auto const& plan = part_at(shown, "plan");
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", picture_of(plan), caption) +
+         folded("Why not something else?", why_not_of(plan), "open") +
+         folded("The plan as text", pre(text_at(shown, "text"))) +
+         folded("The plan as Mermaid", pre(text_at(shown, "mermaid"))) +
+         folded("The kernel that NVRTC made of it", pre(text_at(shown, "kernel")));
 }
 
 std::string lesson_of(json const& record) {
@@ -95,28 +105,31 @@ std::string lesson_of(json const& record) {
   std::string left = "<pre>" + coloured(text_at(record, "code")) + "</pre>\n" + answers_of(record);
   for (auto const& remark : part_at(record, "remarks"))
     if (remark.is_string()) left += "<p class=\"remark\">" + escaped(remark.get<std::string>()) + "</p>\n";
-  std::string pictures, drawings;
+  std::string plans, drawings;
   for (auto const& drawing : part_at(record, "drawings")) drawings += drawing_of(drawing);
   for (auto const& run : part_at(record, "runs")) {
-    left += run_of(run);
-    if (pictures.empty())
-      pictures = "<figure>" + picture_of(part_at(run, "plan")) +
-                 "<figcaption>The plan of this run, drawn from what explain says.</figcaption></figure>\n";
+    left += facts_of(run);
+    plans += plan_of(run, "The plan of this run, drawn from what explain says.");
   }
-  return fmt::format("<article class=\"lesson\" id=\"lesson-{0}\"><h2><span class=\"number\">{0}</span>{1}</h2>\n"
-                     "<p class=\"idea\">{2}</p>\n{6}<div class=\"sides\"><div>{3}"
-                     "<p class=\"small\">The whole lesson: examples/{4}</p></div>\n{5}</div></article>\n",
-                     number, escaped(text_at(record, "title")), escaped(text_at(record, "idea")), left,
-                     escaped(text_at(record, "file")), pictures, drawings);
+  for (auto const& other : part_at(record, "elsewhere"))
+    plans += folded("The plan for " + escaped(text_at(part_at(part_at(other, "plan"), "target"), "name")),
+                    plan_of(other, "Planned and compiled on a machine without this GPU."));
+  return fmt::format(
+      "<article class=\"lesson\" id=\"lesson-{0}\"><h2><span class=\"number\">{0}</span>{1}</h2>\n"
+      "<p class=\"idea\">{2}</p>\n{6}<div class=\"sides\"><div>{3}"
+      "<p class=\"small\">The whole lesson: examples/{4}</p></div>\n<div class=\"plans\">{5}</div></div></article>\n",
+      number, escaped(text_at(record, "title")), escaped(text_at(record, "idea")), left,
+      escaped(text_at(record, "file")), plans, drawings);
 }
 
 std::vector<bar> bars_of(std::vector<json> const& records) {
   std::vector<bar> bars;
   for (auto const& record : records) {
     auto const& runs = part_at(record, "runs");
-    if (runs.empty()) continue;
     auto const name = text_at(record, "number") + "  " + text_at(record, "title");
-    bars.push_back({name, number_at(runs[0], "bytes"), number_at(runs[0], "gigabytes_per_second")});
+    for (auto const& run : runs)
+      bars.push_back({name + (text_at(run, "back_end") == "gpu" ? ", on the GPU" : ""), number_at(run, "bytes"),
+                      number_at(run, "gigabytes_per_second")});
   }
   return bars;
 }
@@ -140,7 +153,7 @@ std::string page_of(std::vector<json> const& records, double reference) {
   html += "<article class=\"lesson\" id=\"bandwidth\"><h2>How fast the columns were read</h2>\n"
           "<p class=\"idea\">Bytes of the columns over the median time of a call, planning included. The broken line "
           "is what a "
-          "plain loop on every core reads from main memory.</p>\n<figure>";
+          "plain loop on every core of the host reads from its memory.</p>\n<figure>";
   html += chart_of(bars_of(records), reference);
   html += "<figcaption>Small columns stay in the caches, so a bar may pass the line; very small ones mostly show what "
           "a call "

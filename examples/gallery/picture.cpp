@@ -69,13 +69,15 @@ void draw_heading(canvas& to, std::string_view words) {
 
 void draw_fold(canvas& to, json const& fold) {
   auto const lines = wrapped(text_at(fold, "name"), 44);
-  auto const high = 10 + 16 * double(lines.size());
+  auto const rounding = text_at(fold, "rounding");
+  auto const high = 10 + 16 * double(lines.size()) + (rounding.empty() ? 0 : 16);
   to.y += 6;
   to.box(edge, to.y, width - 2 * edge, high, "fold");
   for (std::size_t i = 0; i < lines.size(); ++i) to.text(edge + 10, to.y + 17 + 16 * double(i), "name", lines[i]);
   if (auto const bytes = number_at(fold, "state_bytes"); bytes > 0)
     to.marks += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"side end\">{:g} B state</text>\n",
                             width - edge - 10, to.y + 17, bytes);
+  if (!rounding.empty()) to.text(edge + 10, to.y + high - 9, "side", "rounds: " + rounding);
   to.y += high;
 }
 
@@ -129,15 +131,18 @@ void draw_storey(canvas& to, std::string_view heading, json const& folds, char c
 
 std::string launch_of(json const& plan) {
   auto const& launch = part_at(plan, "launch");
-  auto const blocks = number_at(launch, "blocks");
-  if (blocks <= 0) return {};
-  return fmt::format("{:g} blocks of {:g} threads", blocks, number_at(launch, "threads_per_block"));
+  auto const blocks = number_at(launch, "blocks"), tiles = number_at(launch, "tiles");
+  auto const threads = number_at(launch, blocks > 0 ? "threads_per_block" : "threads");
+  if (blocks > 0) return fmt::format(": {:g} block{} of {:g} threads", blocks, blocks == 1 ? "" : "s", threads);
+  if (tiles > 0) return fmt::format(": {:g} on {:g} thread{}", tiles, threads, threads == 1 ? "" : "s");
+  return {};
 }
 
 void draw_answer(canvas& to, json const& plan) {
   to.line(trunk, to.y, trunk, to.y + 14, "twig");
   to.y += 14;
-  auto const count = part_at(plan, "folds").size();
+  auto const& answers = part_at(plan, "answers");
+  auto const count = answers.empty() ? part_at(plan, "folds").size() : answers.size();
   auto const contract = text_at(plan, "contract");
   auto const words =
       fmt::format("{} answer{}{}", count, count == 1 ? "" : "s", contract.empty() ? "" : " · " + contract);
@@ -159,11 +164,10 @@ std::string picture_of(json const& plan) {
   draw_heading(to, folds.size() == 1 ? "every element enters one fold"
                                      : fmt::format("every element enters {} folds", folds.size()));
   for (auto const& fold : folds) draw_fold(to, fold);
-  to.y += 6;
-  auto const launch = launch_of(plan);
+  if (auto const tree = text_at(part_at(plan, "tree"), "id"); !tree.empty()) to.text(edge, to.y += 19, "side", tree);
+  to.y += 8;
   draw_storey(to, on_gpu ? "inside a block" : "inside a tile", folds, "block", leaves);
-  draw_storey(to, (on_gpu ? "across blocks" : "across tiles") + (launch.empty() ? "" : ": " + launch), folds, "grid",
-              leaves / 4);
+  draw_storey(to, (on_gpu ? "across blocks" : "across tiles") + launch_of(plan), folds, "grid", leaves / 4);
   draw_answer(to, plan);
   to.y += 10;
   return fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"the plan, from "

@@ -17,8 +17,8 @@ struct unreadable : std::runtime_error {
   unreadable(std::string const& file, std::string const& reason) : std::runtime_error(file + ": " + reason) {}
 };
 
-/// The elements of `examples/data/<name>`, a .npy file in C order, flattened; Element is float, double, int16_t, int32_t
-/// or uint8_t and must be the type in the file. Run the lessons from the root of the repository.
+/// The elements of `examples/data/<name>`, a .npy file in C order, flattened; Element is float, double, int16_t,
+/// int32_t or uint8_t and must be the type in the file. Run the lessons from the root of the repository.
 template <class Element>
 std::vector<Element> read_npy(std::string const& name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The look of the page: two palettes, one column on a phone and two beside each other on a wide screen. Gallery, no part
-// of the library.
+// The look of the page: two palettes, one column on a phone and two beside each other on a wide screen. Gallery, no
+// part of the library.
 #pragma once
 
 namespace gallery {
@@ -37,7 +37,7 @@ nav b { color: var(--accent); font-weight: 600; margin-right: .3em; font-variant
 .number { color: var(--accent); font: 600 .95rem/1 var(--sans); letter-spacing: .08em; display: block; margin-bottom: 8px; }
 .idea { margin: .5em 0 1.2em; max-width: 42em; font-size: 1.08rem; text-wrap: pretty; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr); gap: 24px 40px; }
-@media (min-width: 900px) { .sides { grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr); } .sides > figure { position: sticky; top: 16px; align-self: start; } }
+@media (min-width: 900px) { .sides { grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr); } .plans { position: sticky; top: 16px; align-self: start; } }
 pre { background: var(--code); border: 1px solid var(--rule); border-radius: 6px; padding: 14px 16px; margin: 0 0 18px; overflow-x: auto; font: 13.5px/1.6 var(--mono); }
 pre .co { color: var(--soft); font-style: italic; } pre .kw { color: var(--soft); } pre .st { color: var(--good); }
 pre .vb { color: var(--accent); font-weight: 600; } pre .fo { color: var(--warm); font-weight: 600; } pre .ph { color: var(--accent); }
@@ -53,7 +53,8 @@ pre .vb { color: var(--accent); font-weight: 600; } pre .fo { color: var(--warm)
 details { font: 14px/1.5 var(--sans); margin: 0 0 8px; } summary { cursor: pointer; color: var(--accent); padding: 3px 0; }
 details pre { margin-top: 8px; font-size: 12.5px; }
 .whynot { margin: 8px 0 12px; padding: 0; list-style: none; } .whynot li { margin: 0 0 6px; padding-left: 14px; border-left: 2px solid var(--rule); }
-.whynot b { font-weight: 600; }
+.whynot b { font-weight: 600; } code { font: .9em var(--mono); color: var(--soft); }
+.plans > details { margin-top: 4px; } .plans figure { margin-bottom: 10px; } details pre { max-height: 30em; overflow: auto; }
 figure { margin: 0; } figcaption { font: 13px/1.45 var(--sans); color: var(--soft); margin-top: 10px; text-wrap: pretty; }
 svg { display: block; max-width: 100%; } svg text { fill: var(--ink); font: 13px var(--sans); }
 .picture { width: 100%; max-width: 520px; margin: 0 auto; background: var(--paper); border: 1px solid var(--rule); border-radius: 8px; }
