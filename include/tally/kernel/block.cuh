@@ -45,15 +45,18 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
   }
 }
 
-/// One state per thread becomes one per block, in any order, for the folds whose plan names an algorithm of CUB; thread 0
-/// has the answer. The other folds are left as they are.
+/// One state per thread becomes one per block, in any order, for the folds whose plan names an algorithm of CUB: lane 0 of
+/// warp 0 has the answer, lane 0 of the other warps the identity. The other folds are left as they are.
 template <plan P, class Program>
 __device__ __forceinline__ void combine_with_cub(Program const& p, typename Program::states& s) {
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
     auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
-    if constexpr (P.folds[i].block != block_algorithm::neighbour_tree)
+    if constexpr (P.folds[i].block != block_algorithm::neighbour_tree) {
       get<i>(s) = cub_block<decltype(m.identity()), P.threads_per_block, P.folds[i].block>::reduce(get<i>(s), combine);
+      if (threadIdx.x >= 32)
+        get<i>(s) = m.identity();
+    }
   });
 }
 

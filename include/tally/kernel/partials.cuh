@@ -54,24 +54,36 @@ __device__ __forceinline__ void publish(typename Program::states const& s, u64* 
   });
 }
 
-/// Waits for the states of one block; every word is asked for before the first is awaited.
-template <class Program>
-__device__ __forceinline__ typename Program::states collect(u64 const* from, u32 epoch) {
+/// Waits for the states of up to Most neighbouring partials, of which `present` exist, and combines them as a tree of
+/// neighbours. Every word is asked for before the first is awaited.
+template <int Most, class Program>
+__device__ __forceinline__ typename Program::states collect(Program const& p, u64 const* from, int present, u32 epoch) {
   constexpr int count = words_per_partial<Program>;
-  u64 seen[count];
+  u64 seen[Most][count];
 #pragma unroll
-  for (int k = 0; k < count; ++k)
-    seen[k] = peek_word(from + k);
-  typename Program::states s;
-  int at = 0;
-  for_each_index<Program::leaf_count>([&](auto i) {
-    words<cuda::std::remove_cvref_t<decltype(get<i>(s))>> w;
+  for (int k = 0; k < Most; ++k)
 #pragma unroll
-    for (int k = 0; k < w.count; ++k, ++at)
-      w.w[k] = await_word(from + at, seen[at], epoch);
-    get<i>(s) = w.state();
-  });
-  return s;
+    for (int w = 0; w < count; ++w)
+      seen[k][w] = k < present ? peek_word(from + k * count + w) : 0;
+  typename Program::states s[Most];
+#pragma unroll
+  for (int k = 0; k < Most; ++k) {
+    int at = 0;
+    for_each_index<Program::leaf_count>([&](auto i) {
+      words<cuda::std::remove_cvref_t<decltype(get<i>(s[k]))>> w;
+#pragma unroll
+      for (int j = 0; j < w.count; ++j, ++at)
+        w.w[j] = k < present ? await_word(from + k * count + at, seen[k][at], epoch) : 0;
+      get<i>(s[k]) = w.state();
+    });
+  }
+#pragma unroll
+  for (int h = 1; h < Most; h *= 2)
+#pragma unroll
+    for (int k = 0; k < Most; k += 2 * h)
+      if (k + h < present)
+        s[k] = p.combine(s[k], s[k + h]);
+  return s[0];
 }
 
 /// From the fresh states of the first `holders` threads of every block to one of the grid: true in the block whose thread 0
@@ -90,13 +102,18 @@ __device__ __forceinline__ bool meet(Program const& p, typename Program::states&
       return true;
     if (threadIdx.x == 0)
       publish<Program>(s, level + i64(index) * words, epoch);
-    bool const top = count <= P.threads_per_block;
+    constexpr u32 per_thread = words <= 2 ? 4 : 1;
+    bool const top = count <= P.threads_per_block * per_thread;
     u32 const first_of_group = top ? 0 : index / 32 * 32;
     if (index != count - 1 && (top || index % 32 != 31))
       return false;
-    holders = int(index + 1 - first_of_group);
-    if (int(threadIdx.x) < holders)
-      s = collect<Program>(level + i64(first_of_group + threadIdx.x) * words, epoch);
+    int const present = int(index + 1 - first_of_group);
+    u32 const each = top && count > P.threads_per_block ? per_thread : 1; // partials of a thread
+    int const mine = present - int(threadIdx.x * each);
+    if (mine > 0)
+      s = collect<per_thread>(p, level + i64(first_of_group + threadIdx.x * each) * words,
+                              mine < int(each) ? mine : int(each), epoch);
+    holders = (present - 1) / int(each) + 1;
     level += i64(count) * words;
     count = top ? 1 : (count - 1) / 32 + 1;
     index = top ? 0 : index / 32;
