@@ -247,7 +247,7 @@ constexpr i64 position_in([[maybe_unused]] Options... options) {
 /// free of order). Never above 2048, always a power of two.
 template <class R>
 constexpr i64 part_granularity(R const& r) {
-  using Bound = decltype(bind(r));
+  using Bound = decltype(tally::bind(r));
   using Program = decltype(Bound::program);
   return detail::all_order_free(static_cast<decltype(Program::leaves) const*>(nullptr)) ? 1 : shape_of<Program>.elements();
 }
@@ -267,7 +267,7 @@ auto partial(R const& r, Options... options) {
       return (void)sizeof(Reason), ill_formed{};
     } else {
       check_source(r.pipe.source);
-      auto const b = bind(r);
+      auto const b = tally::bind(r);
       i64 const begin = detail::position_in(options...);
       if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
         throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +
@@ -309,7 +309,7 @@ std::vector<std::byte> to_bytes(partial_states<Row, Shape, Program, Nodes, Folds
 /// The partial in bytes that to_bytes gave; the reduction says what was folded, its columns are not read. Throws bad_bytes.
 template <class R>
 auto from_bytes(R const& r, std::span<std::byte const> bytes) {
-  auto p = detail::no_partial<R>(bind(r), r, 0);
+  auto p = detail::no_partial<R>(tally::bind(r), r, 0);
   p.read(partials::decode(bytes, p.form()));
   return p;
 }

@@ -134,7 +134,7 @@ auto start(R const& r, Options... options) {
     return (void)run(r, options...), ill_formed{};
   } else {
     check_source(r.pipe.source);
-    auto b = bind(r);
+    auto b = tally::bind(r);
     using Bound = decltype(b);
     [[maybe_unused]] auto const c = detail::contract_in(options...);
     if constexpr (std::same_as<Place, on::cpu_place>) {
