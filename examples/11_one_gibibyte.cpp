@@ -8,13 +8,13 @@
 int main() {
   using namespace tally;
   gallery::lesson lesson{"One gibibyte",
-                         "2^28 floats made on the spot, far more than any cache holds. Now time is bandwidth: the sum "
-                         "runs as fast as memory can be read, and three more answers cost nothing."};
+                         "2^28 floats made on the spot, far more than any cache holds. Now time is bandwidth, and "
+                         "three more answers ride on the read that the sum needs anyway."};
   std::vector<float> numbers(std::size_t{1} << 28);
   std::uint32_t state = 1;
   for (auto& number : numbers) {
     state = state * 1664525u + 1013904223u;
-    number = float(int(state >> 24) % 17 - 8);  // small whole numbers: a float sum of them is exact in any order
+    number = float(int(state >> 24) % 17 - 8); // small whole numbers: a float sum of them is exact in any order
   }
 
   // the pipeline
