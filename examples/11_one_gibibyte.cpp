@@ -26,8 +26,8 @@ int main() {
   for (auto const number : numbers) total += number, positive += number > 0;
   auto const [least, most] = std::ranges::minmax(numbers);
 
-  auto const [all, smallest, greatest, above] = lesson.run(pipeline);
-  lesson.same("sum", all, total);
+  auto const [added, smallest, greatest, above] = lesson.run(pipeline);
+  lesson.same("sum", added, total);
   lesson.same("least", smallest, least);
   lesson.same("greatest", greatest, most);
   lesson.same("positive numbers", above, positive);

@@ -9,6 +9,7 @@
 #include <gallery/chart.hpp>
 #include <gallery/drawing.hpp>
 #include <gallery/ink.hpp>
+#include <gallery/kernel.hpp>
 #include <gallery/picture.hpp>
 #include <gallery/read.hpp>
 #include <string>
@@ -120,4 +121,11 @@ TEST_CASE("a thumbnail is a bitmap of the averaged image") {
   CHECK(has(image, "QUFBQUFB")); // "AAAAAA"
   CHECK(has(drawing_of(image_record(pixels, 640, "<sky>")), "&lt;sky&gt;"));
   CHECK(drawing_of(json(3)).empty());
+}
+
+TEST_CASE("of a kernel only what moves data is counted, guards and operands left out") {
+  auto const ptx = "  ld.global.v4.u32 {%r1}, [%rd1];\n@%p1 bra L;\n\t@%p2 ld.global.v4.u32 %r2, [%rd2];\n"
+                   "add.f32 %f1, %f2, %f3;\n  bar.sync 0;\n// ld.global.u8\nshfl.sync.bfly.b32 %r1|%p, %r2;";
+  CHECK(traffic_of(ptx) == "    1 x bar.sync\n    2 x ld.global.v4.u32\n    1 x shfl.sync.bfly.b32\n");
+  CHECK(traffic_of("").empty());
 }
