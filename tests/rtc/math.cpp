@@ -108,7 +108,8 @@ TEST_CASE("exp, log and tanh of floats run without a branch and without double")
   }
 }
 
-// NVRTC 13.0 on one core of an EPYC, 2026-11-20, tests/run rtc: 0.02 s over an empty unit that includes <cuda/std/cstdint>.
+// NVRTC 13.0 on one core of an EPYC, 2026-11-20, tests/run rtc: 0.02 s over an empty unit that includes
+// <cuda/std/cstdint>.
 TEST_CASE("including tally::math costs NVRTC less than a tenth of a second") {
   auto const seconds = [](std::string const& include) {
     double best = 1e9;

@@ -61,9 +61,8 @@ TALLY_INLINE constexpr double exp_tail(double r) {
 }
 
 /// e^(high + low) for |high| <= 0.35 and a small low.
-template <class T>
-TALLY_INLINE constexpr T exp_of_small(T high, T low) {
-  pair_sum<T> const lead = ordered_sum(T(1), high);
+TALLY_INLINE constexpr double exp_of_small(double high, double low) {
+  pair_sum<double> const lead = ordered_sum(1.0, high);
   return lead.high + (lead.low + (low + exp_tail(high + low)));
 }
 
@@ -120,13 +119,21 @@ TALLY_INLINE constexpr T tanh(T x) {
   return unless_nan(x, with_sign_of(either(size < edge, tanh_near_zero(size), far), x));
 }
 
+/// s / (1 + s) or 1 / (1 + s) with s = e^-|x|; what s and 1 + s lost by rounding is put back, to first order.
 template <class T>
 TALLY_INLINE constexpr T sigmoid(T x) {
+  bool const negative = x < T(0);
   reduced_exponent<T> const r =
       reduce_exponent(clamped(-magnitude_of(x), T(sizeof(T) == sizeof(float) ? -105 : -747), T(0)));
-  T const small = scaled_by_field(exp_of_small(r.high, r.low), r.doubled_field);
-  T const one_or_small = either(x < T(0), small, T(1));
-  return unless_nan(x, one_or_small / (T(1) + small));
+  pair_sum<T> const lead = ordered_sum(T(1), r.high);
+  pair_sum<T> const p = ordered_sum(lead.high, lead.low + (r.low + exp_tail(r.high + r.low)));
+  T const s = scaled_by_field(p.high, r.doubled_field);
+  pair_sum<T> const whole = ordered_sum(T(1), s);
+  T const first = either(negative, s, T(1)) / whole.high;
+  T const inverse = either(negative, T(1) - first, first);
+  T const lost = (whole.low + scaled_by_field(p.low, r.doubled_field)) * inverse;
+  T const kept = either(negative, p.low * (T(2) - p.high), T(0));
+  return unless_nan(x, first + first * (kept - lost));
 }
 
 } // namespace detail
