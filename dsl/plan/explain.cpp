@@ -95,7 +95,7 @@ void word_host_fold(fold_description& f) {
 void add_refusals(description& d) {
   for (int i = 0; i < d.planned.why_not.count; ++i) {
     refusal const& r = d.planned.why_not.entries[i];
-    bool const of_source = std::string_view(r.choice) == "vector load";
+    bool const of_source = std::string_view(r.choice) == "vector load" || std::string_view(r.choice) == "bulk ring";
     auto const k = static_cast<std::size_t>(r.subject);
     std::string subject;
     if (r.subject >= 0) subject = of_source ? d.sources.at(k).name : d.folds.at(k).name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The planner, decision by decision, on facts that are plain numbers: make_plan is constexpr, so most of this is checked
-// by the compiler. Numbers that measurement may change live in the golden texts, not here.
+// The planner, decision by decision, on facts that are plain numbers: make_plan is constexpr, so most of this is
+// checked by the compiler. Numbers that measurement may change live in the golden texts, not here.
 #include <tally/fold/folds.hpp>
 #include <tally/plan/planner.hpp>
 #include <tally/plan/red_of.hpp>
@@ -102,6 +102,17 @@ static_assert(planning::load_of<contiguous<float>>() == load_primitive::vector_l
 static_assert(planning::load_of<strided<float>>() == load_primitive::striped_ldg);
 static_assert(planning::load_of<counting<i64>>() == load_primitive::computed);
 
+// bulk ring: heavy folds of aligned columns with leaves to look ahead, on chips with a copy engine
+static_assert(load_0(facts_with(1 << 28, kept, targets::h200, wide_fold)) == load_primitive::bulk_ring);
+static_assert(make_plan(facts_with(1 << 28, kept, targets::h200, wide_fold)).plan.stages > 0);
+static_assert(make_plan(sum_of(1 << 28)).plan.stages == 0);
+static_assert(says(refused(make_plan(sum_of(1 << 28)), "bulk ring"), "faster than they load"));
+static_assert(says(refused(make_plan(facts_with(1 << 28, kept, targets::a100, wide_fold)), "bulk ring"), "sm_"));
+static_assert(says(refused(make_plan(facts_with(1 << 10, kept, targets::h200, wide_fold)), "bulk ring"), "fewer"));
+constexpr facts short_address = with_first_column(facts_with(1 << 28, kept, targets::h200, wide_fold), {2, 1, 8});
+static_assert(load_0(short_address) == load_primitive::vector_ldg);
+static_assert(refused(make_plan(short_address), "bulk ring", 0).numbers[0] == 8);
+
 // block: per fold, by the most constrained rule that applies
 static_assert(planning::block_of<sum_monoid<float>>() == block_algorithm::warp_reductions);
 static_assert(planning::block_of<sum_monoid<i64>>() == block_algorithm::warp_reductions);
@@ -145,6 +156,15 @@ constexpr i64 sizes[] = {1,    2,     31,           32,                 1023,
                          1024, 65537, i64(1) << 20, (i64(1) << 28) + 5, (i64(1) << 31) + 3,
                          i64(1) << 40};
 
+/// Eight columns of doubles, 64 bytes a row: more than every ring could hold.
+constexpr facts eight_doubles(i64 n, target t) {
+  facts f = facts_with(n, kept, t, wide_fold);
+  f.lanes_per_group = 2;
+  f.sources[0] = {8, 1, 16};
+  while (f.source_count < max_sources) f = with_column(f, {8, 1, 16});
+  return f;
+}
+
 /// Every combination of folds, columns, contract, chip and size gives a plan that is legal and covers its input.
 constexpr bool all_legal() {
   constexpr fold_facts folds[] = {rounding_fold, integer_fold, wide_fold, ordered_fold};
@@ -168,6 +188,17 @@ plan good_plan() { return make_plan(sum_of(1 << 20)).plan; }
 } // namespace
 
 TEST_CASE("every combination of facts gives a legal plan that covers its input") { CHECK(all_legal()); }
+
+TEST_CASE("the widest row gives a legal plan on every chip") {
+  auto small = targets::b200;
+  small.shared_bytes_per_block = 99 * 1024;
+  for (auto const& chip : {targets::a100, targets::h200, targets::b200, small})
+    for (i64 n : sizes) {
+      facts const f = eight_doubles(n, chip);
+      char const* wrong = why_illegal(make_plan(f).plan, f);
+      CHECK_MESSAGE(wrong == nullptr, n << " elements: " << std::string(wrong ? wrong : ""));
+    }
+}
 
 TEST_CASE("more work never gets fewer blocks or shorter subtrees") {
   planned before = make_plan(sum_of(1));
@@ -231,7 +262,17 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   p = make_plan(two).plan, p.sources[1] = {load_primitive::striped_ldg, 4};
   CHECK(complains(p, two, "one layout"));
   p = good_plan();
-  CHECK(complains(p, sum_of(i64(1) << 40), "groups of 32 blocks"));
+  CHECK(complains(p, sum_of(i64(1) << 60), "2^31 - 1 blocks"));
+  facts const ring = facts_with(1 << 28, kept, targets::h200, wide_fold);
+  REQUIRE(legal(make_plan(ring).plan, ring));
+  p = make_plan(ring).plan, p.leaves_per_warp = p.stages;
+  CHECK(complains(p, ring, "more leaves than stages"));
+  p = make_plan(ring).plan, p.stages = 64, p.leaves_per_warp = 128;
+  CHECK(complains(p, ring, "shared memory"));
+  p = make_plan(ring).plan, p.overlaps_launch = false;
+  CHECK(complains(p, facts_with(1 << 28, kept, targets::a100, wide_fold), "sm_90"));
+  CHECK(complains(p, with_first_column(ring, {4, 1, 8}), "16-byte addresses"));
+  CHECK(complains(p, with_first_column(ring, {4, 2, 16}), "neighbours"));
 }
 
 TEST_CASE("a plan is a value: equal facts give equal plans, and it can be a template argument") {

@@ -34,10 +34,13 @@ void check_text(std::string const& name, std::string const& text) {
   auto const path = folder + "/" + name;
   if (updates()) std::ofstream(path, std::ios::binary) << text;
   std::ifstream file(path, std::ios::binary);
-  std::stringstream expected;
-  expected << file.rdbuf();
-  CAPTURE(name);
-  CHECK(text == expected.str());
+  std::istringstream is(text);
+  std::string line, agreed;
+  for (int number = 1; std::getline(is, line); ++number) {
+    REQUIRE_MESSAGE(bool(std::getline(file, agreed)), name << " ends before line " << number << ": " << line);
+    REQUIRE_MESSAGE(line == agreed, name << ", line " << number << "\n     is: " << line << "\n  agreed: " << agreed);
+  }
+  CHECK_MESSAGE(!bool(std::getline(file, agreed)), name << " goes on: " << agreed);
 }
 
 /// The text is as agreed, and short and narrow enough to be read.

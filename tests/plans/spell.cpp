@@ -18,20 +18,20 @@ using namespace tally;
 namespace {
 
 /// An equality with the plan's numbers that does not go through spell.
-template <class Plan>
-std::string comparison(Plan const& p) {
+std::string comparison(plan const& p) {
+  // a new field stops here: compare it too
+  auto const& [promise, order, group, rows, threads, leaves, in_flight, stages, per_chip, overlaps, sources, folds] = p;
   auto text = fmt::format("int(p.promise) == {} && int(p.order) == {} && p.lanes_per_group == {} && "
                           "p.rows_per_leaf == {} && p.threads_per_block == {} && p.leaves_per_warp == {} && "
-                          "p.rows_in_flight == {} && p.blocks_per_multiprocessor == {} && p.overlaps_launch == {}",
-                          int(p.promise), int(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
-                          p.leaves_per_warp, p.rows_in_flight, p.blocks_per_multiprocessor, p.overlaps_launch);
-  if constexpr (requires { p.stages; }) text += fmt::format(" && p.stages == {}", p.stages);
+                          "p.rows_in_flight == {} && p.stages == {} && p.blocks_per_multiprocessor == {} && "
+                          "p.overlaps_launch == {}",
+                          int(promise), int(order), group, rows, threads, leaves, in_flight, stages, per_chip, overlaps);
   for (int i = 0; i < max_sources; ++i)
     text += fmt::format(" && int(p.sources[{0}].load) == {1} && p.sources[{0}].bytes_per_load == {2}", i,
-                        int(p.sources[i].load), p.sources[i].bytes_per_load);
+                        int(sources[i].load), sources[i].bytes_per_load);
   for (int i = 0; i < max_folds; ++i)
-    text += fmt::format(" && int(p.folds[{0}].block) == {1} && int(p.folds[{0}].grid) == {2}", i, int(p.folds[i].block),
-                        int(p.folds[i].grid));
+    text += fmt::format(" && int(p.folds[{0}].block) == {1} && int(p.folds[{0}].grid) == {2}", i, int(folds[i].block),
+                        int(folds[i].grid));
   return text;
 }
 

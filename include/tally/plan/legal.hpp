@@ -41,6 +41,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     if (p.sources[i].load == load_primitive::vector_ldg &&
         (f.sources[i].stride != 1 || f.sources[i].address_alignment < p.sources[i].bytes_per_load))
       return "a vector load needs neighbours and an address aligned to its size";
+    if (p.sources[i].load == load_primitive::bulk_ring && f.sources[i].stride != 1)
+      return "a bulk copy needs neighbours";
     if (p.sources[i].load == load_primitive::bulk_ring &&
         (f.target.compute_major < 9 || p.stages < 1 || p.leaves_per_warp <= p.stages || f.sources[i].address_alignment < 16))
       return "a bulk ring needs sm_90, 16-byte addresses, a stage and more leaves than stages";

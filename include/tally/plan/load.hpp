@@ -32,6 +32,7 @@ constexpr load_primitive load_of() {
 /// Leaves a warp needs before a ring has anything to fill ahead.
 inline constexpr int leaves_per_ring = 8;
 inline constexpr int stages_per_ring = 2;
+inline constexpr int threads_per_ring_block = 128;
 
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
@@ -49,6 +50,13 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
   i64 const enough = i64(f.target.multiprocessors) * 16 * leaves_per_ring;
   if (f.leaves() < enough) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
+    return false;
+  }
+  i64 const rings = f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads_per_ring_block / 32);
+  i64 const needed = rings + i64(threads_per_ring_block) * f.state_bytes(); // states meet in shared memory too
+  if (needed > f.target.shared_bytes_per_block) {
+    why.add("bulk ring", "rings and states take {0} bytes of shared memory, a block has {1}", -1, needed,
+            f.target.shared_bytes_per_block);
     return false;
   }
   for (int i = 0; i < f.source_count; ++i)

@@ -13,7 +13,7 @@ namespace tally::inline v0::planning {
 /// One leaf per warp: the loads of a whole leaf are in flight at once, and small blocks leave no ragged last wave. H200, CUDA 13.0, 2026-11-20, f32 sum of 2^28 (tests/bench/tune).
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
-  p.threads_per_block = p.stages > 0 ? 128 : heavy ? 256 : 512;
+  p.threads_per_block = p.stages > 0 ? threads_per_ring_block : heavy ? 256 : 512;
   p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : 1;
   while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;
