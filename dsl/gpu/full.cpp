@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::size_t epoch_bytes = 64; // the epoch has a cache line of its own in front of the words
 
+/// What kernel/leaf.cuh calls leaf_counts.
+struct leaf_counts {
+  i64 all, whole;
+};
+
 /// What kernel/partials.cuh calls partials_view.
 struct partials_view {
   void* epoch;
@@ -126,7 +131,8 @@ queued_run enqueue(full_request& r, bool timed) {
   q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
   partials_view view{room, room + epoch_bytes};
   void* answer = q.slot.device();
-  void* arguments[] = {r.program, &view, &answer};
+  leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
+  void* arguments[] = {r.program, &counts, &view, &answer};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
   shape.block_threads = static_cast<unsigned>(q.chosen.plan.threads_per_block);

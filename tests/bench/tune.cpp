@@ -59,7 +59,8 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
     auto begun = gpu::record(0, {}, true);
     for (int i = 0; i < inner; ++i) {
       auto part = b.program.part((turn++ % slices) * n, n);
-      void* arguments[] = {&part, &v, &answer};
+      i64 counts[2] = {f.leaves(), f.extent / f.elements_per_leaf()};
+      void* arguments[] = {&part, &counts, &v, &answer};
       gpu::launch(kernel, shape, arguments);
     }
     auto done = gpu::record(0, {}, true);
@@ -89,13 +90,15 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
     for (int threads : {128, 256, 512, 1024})
-      for (int leaves : {1, 2, 4, 8, 16}) {
+      for (int leaves : {1, 4, 8, 16}) {
         if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
           continue;
-        for (int per : {1, 1024 / threads + 1, 1536 / threads}) {
-          if (per < 1 || per * threads > 2048)
+        for (int per : {1, 2, 4, 6}) {
+          if (per * threads > 2048)
             continue;
           plan p = chosen.plan;
+          if (p.stages > 0) // of a ring, the rows read at once are swept instead
+            p.rows_in_flight = per == 6 ? 8 : per, per = 1;
           p.threads_per_block = threads;
           p.leaves_per_warp = leaves;
           if (p.stages > 0 && leaves < 4)
@@ -115,7 +118,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     std::printf("%s 2^%d chosen T%d M%d B%d %.2f us | best", name, lg, chosen.plan.threads_per_block, chosen.plan.leaves_per_warp,
                 chosen.plan.blocks_per_multiprocessor, own);
     for (std::size_t i = 0; i < std::min<std::size_t>(7, all.size()); ++i)
-      std::printf(" T%d M%d B%d %.2f;", all[i].threads, all[i].leaves, all[i].per, all[i].t);
+      std::printf(" T%d M%d B%d R%d %.2f;", all[i].threads, all[i].leaves, all[i].per, all[i].rows, all[i].t);
     std::printf(" %.0f GB/s\n", 4e-3 * columns * double(n) / (all.empty() ? own : all[0].t));
     std::fflush(stdout);
   }

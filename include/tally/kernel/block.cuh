@@ -45,15 +45,33 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
   }
 }
 
+/// Shared memory that CUB takes for fold I of a plan; all folds of a block take turns in the largest of these rooms.
+template <plan P, int I, class State>
+constexpr int cub_bytes_of() {
+  if constexpr (P.folds[I].block == block_algorithm::neighbour_tree)
+    return 1;
+  else
+    return int(sizeof(typename cub_block<State, P.threads_per_block, P.folds[I].block>::room));
+}
+template <plan P, class... States, int... I>
+constexpr int cub_bytes(pack<States...> const*, index_list<I...>) {
+  int most = 1;
+  ((most = cub_bytes_of<P, I, States>() > most ? cub_bytes_of<P, I, States>() : most), ...);
+  return most;
+}
+
 /// One state per thread becomes one per block, in any order, for the folds whose plan names an algorithm of CUB: lane 0 of
 /// warp 0 has the answer, lane 0 of the other warps the identity. The other folds are left as they are.
 template <plan P, class Program>
 __device__ __forceinline__ void combine_with_cub(Program const& p, typename Program::states& s) {
+  using States = typename Program::states;
+  __shared__ alignas(16) unsigned char room[cub_bytes<P>(static_cast<States const*>(nullptr), indices_up_to<States::size>{})];
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
     auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
     if constexpr (P.folds[i].block != block_algorithm::neighbour_tree) {
-      get<i>(s) = cub_block<decltype(m.identity()), P.threads_per_block, P.folds[i].block>::reduce(get<i>(s), combine);
+      using block = cub_block<decltype(m.identity()), P.threads_per_block, P.folds[i].block>;
+      get<i>(s) = block::reduce(get<i>(s), combine, room);
       if (threadIdx.x >= 32)
         get<i>(s) = m.identity();
     }

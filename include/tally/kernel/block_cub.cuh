@@ -17,11 +17,12 @@ constexpr cub::BlockReduceAlgorithm cub_name(block_algorithm a) {
 
 template <class State, int Threads, block_algorithm Algorithm>
 struct cub_block {
+  using algorithm = cub::BlockReduce<State, Threads, cub_name(Algorithm)>;
+  using room = typename algorithm::TempStorage;
+  /// Uses sizeof(room) bytes of shared memory at `shared`, which are free again when it returns.
   template <class Combine>
-  __device__ static State reduce(State const& s, Combine const& combine) {
-    using block_reduce = cub::BlockReduce<State, Threads, cub_name(Algorithm)>;
-    __shared__ typename block_reduce::TempStorage room;
-    State const out = block_reduce(room).Reduce(s, combine);
+  __device__ static State reduce(State const& s, Combine const& combine, void* shared) {
+    State const out = algorithm(*static_cast<room*>(shared)).Reduce(s, combine);
     __syncthreads();
     return out;
   }

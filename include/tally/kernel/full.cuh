@@ -25,23 +25,33 @@ struct whole_folds {
 
 /// The states of this thread over the leaves of its warp; `holders` becomes the number of threads that have any.
 template <plan P, class Program>
-__device__ __forceinline__ typename Program::states fold_warp(Program const& p, i64 leaves, int& holders) {
-  int const thread = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
-  i64 const first_of_block = i64(blockIdx.x) * P.leaves_per_block();
-  i64 const leaf = first_of_block + warp * P.leaves_per_warp;
+__device__ __forceinline__ typename Program::states fold_warp(Program const& p, leaf_counts const& n, i64 leaf,
+                                                             int& holders) {
+  int const thread = int(threadIdx.x % 32);
   auto s = p.identity();
   holders = P.threads_per_block;
   if constexpr (P.order == combine_order::free) {
-    s = fold_freely<P>(p, leaf, leaves, thread);
+    s = fold_freely<P>(p, leaf, n, thread);
     combine_with_cub<P>(p, s);
   } else {
-    if (leaf < leaves)
-      s = fold_subtree<P>(p, leaf, leaves, thread);
-    i64 const present = (leaves - first_of_block - 1) / P.leaves_per_warp + 1;
-    if (present < P.warps_per_block())
-      holders = 32 * int(present);
+    if (leaf < n.all)
+      s = fold_subtree<P>(p, leaf, n, thread);
+    if (blockIdx.x == gridDim.x - 1) { // the only block whose last warps may have nothing
+      i64 const left = n.all - i64(blockIdx.x) * P.leaves_per_block();
+      holders = 32 * int((left - 1) / P.leaves_per_warp + 1);
+    }
   }
   return s;
+}
+
+/// Where element e of the first column in memory lies; null where nothing is read.
+__device__ __forceinline__ void const* first_address(pack<> const&, i64) { return nullptr; }
+template <class C, class... Cs>
+__device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i64 e) {
+  if constexpr (memory_column<C>)
+    return c.first.from(e).data;
+  else
+    return first_address(c.rest, e);
 }
 
 /// Folds the program; `*answer` receives its states. Launched with plan threads and at least one block, whose number is
@@ -49,15 +59,19 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
 /// all levels.
 template <plan P, class Program>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
-    full(__grid_constant__ Program const p, partials_view const ws, typename Program::states* answer) {
+    full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws,
+         typename Program::states* answer) {
+  i64 const leaf = (i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32) * P.leaves_per_warp;
   if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
     asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    // what the first loads need is an operand of the wait, so that it is computed, and its instructions fetched, before
+    asm volatile("griddepcontrol.wait;" ::"l"(first_address(p.columns, leaf * P.elements_per_leaf())), "l"(ws.epoch),
+                 "l"(n.whole - leaf)
+                 : "memory");
   }
-  i64 const leaves = (p.extent - 1) / P.elements_per_leaf() + 1;
   u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
   int holders;
-  auto s = fold_warp<P>(p, leaves, holders);
+  auto s = fold_warp<P>(p, n, leaf, holders);
   if (!meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch))
     return;
   if (threadIdx.x == 0) {

@@ -200,17 +200,18 @@ __device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int
   }
 }
 
-template <plan P>
-__device__ __forceinline__ bool is_whole(i64 leaf, i64 extent) {
-  return (leaf + 1) * P.elements_per_leaf() <= extent;
-}
+/// How many leaves a program has, and how many of them are whole.
+struct leaf_counts {
+  i64 all, whole;
+};
 
 /// The states of leaf k of a warp along the canonical tree, spread or whole as running_fold says. Each branch closes its
 /// own lanes, so that in a whole leaf the number of elements in a lane is a constant.
 template <plan P, class Columns, class... Leaves, class From>
-__device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, From& from, int k, int thread) {
+__device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, From& from, int k, bool whole,
+                                         int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  if (is_whole<P>(from.leaf + k, p.extent)) {
+  if (whole) {
     feed_whole_leaf<P>(p, from, k, thread, folds);
     return folds.close(p.leaves, thread);
   }
@@ -227,19 +228,20 @@ constexpr bool is_spread(program<Columns, Leaves...> const*) {
 /// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
 /// merged as trees side by side; a single one stays spread.
 template <plan P, class Program>
-__device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 leaves, int thread) {
+__device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, leaf_counts const& n,
+                                                                int thread) {
   using States = typename Program::states;
   constexpr int count = P.leaves_per_warp;
-  leaves_of_warp<P, Program> from(p, leaf, leaves);
+  leaves_of_warp<P, Program> from(p, leaf, n.whole);
   if constexpr (count == 1)
-    return fold_leaf<P>(p, from, 0, thread);
-  int const present = leaves - leaf < count ? int(leaves - leaf) : count;
+    return fold_leaf<P>(p, from, 0, leaf < n.whole, thread);
+  int const present = n.all - leaf < count ? int(n.all - leaf) : count;
   level_stack<States, levels_of(count)> stack;
   States s;
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     if (k < present)
-      s = fold_leaf<P>(p, from, k, thread);
+      s = fold_leaf<P>(p, from, k, leaf + k < n.whole, thread);
     auto const merge = [&](States const& left, States const& right, int level) {
       States out = left;
       for_each_index<Program::leaf_count>([&](auto i) {
@@ -266,14 +268,14 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
 
 /// The state of one thread over P.leaves_per_warp leaves, as far as they exist, in any order.
 template <plan P, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, i64 leaves, int thread) {
+__device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  if (leaf < leaves) {
-    leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, leaves);
-    int const present = leaves - leaf < P.leaves_per_warp ? int(leaves - leaf) : P.leaves_per_warp;
+  if (leaf < n.all) {
+    leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, n.whole);
+    int const present = n.all - leaf < P.leaves_per_warp ? int(n.all - leaf) : P.leaves_per_warp;
 #pragma unroll 1
     for (int k = 0; k < present; ++k)
-      if (is_whole<P>(leaf + k, p.extent))
+      if (leaf + k < n.whole)
         feed_whole_leaf<P>(p, from, k, thread, folds);
       else
         feed_ragged_leaf<P>(p, leaf + k, thread, folds);

@@ -47,15 +47,14 @@ struct ring_leaves {
   unsigned char* room;
   u64* arrived;
 
-  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 leaves) : p(program), leaf(at) {
+  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 whole_leaves) : p(program), leaf(at) {
     extern __shared__ __align__(128) unsigned char ring_room[];
     __shared__ u64 barriers[P.warps_per_block() * P.stages];
     int const warp = int(threadIdx.x / 32);
     room = ring_room + warp * (P.stages * leaf_bytes);
     arrived = barriers + warp * P.stages;
-    i64 const in_full = p.extent / P.elements_per_leaf() - leaf;
-    i64 const mine = leaves - leaf < P.leaves_per_warp ? leaves - leaf : i64(P.leaves_per_warp);
-    whole = int(in_full < mine ? (in_full < 0 ? 0 : in_full) : mine);
+    i64 const mine = whole_leaves - leaf;
+    whole = mine < 0 ? 0 : mine < P.leaves_per_warp ? int(mine) : P.leaves_per_warp;
     if (threadIdx.x % 32 == 0) {
       for (int s = 0; s < P.stages; ++s)
         cuda::ptx::mbarrier_init(arrived + s, 1);

@@ -17,7 +17,7 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : 1;
   while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;
-  p.rows_in_flight = f.source_count <= 1 ? f.rows_per_leaf : (f.source_count == 2 ? f.rows_per_leaf / 2 : f.rows_per_leaf / 4);
+  p.rows_in_flight = p.stages > 0 ? 2 : f.source_count <= 1 ? f.rows_per_leaf : (f.source_count == 2 ? f.rows_per_leaf / 2 : f.rows_per_leaf / 4);
   p.blocks_per_multiprocessor = p.threads_per_block == 512 ? 2 : 1;
   if (heavy)
     why.add("512 threads", "{0} bytes of state and {1} sources would not fit the registers of a full block", -1,
