@@ -235,6 +235,10 @@ struct fma {
   }
 };
 
+/// Opens abs to another number-like type: magnitude<T>::of(x) (tally/complex.hpp does it for complex numbers).
+template <class T>
+struct magnitude;
+
 struct abs {
   static constexpr char const* spelling = "abs";
   template <class A>
@@ -245,6 +249,11 @@ struct abs {
       return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull);
     else
       return bits_as<float>(bits_as<u32>(static_cast<float>(a)) & 0x7fffffffu);
+  }
+  template <class A>
+    requires requires(A a) { magnitude<A>::of(a); }
+  TALLY_INLINE static constexpr auto apply(A a) {
+    return magnitude<A>::of(a);
   }
 };
 

@@ -30,7 +30,7 @@ struct custom_monoid {
   using state = State;
   static constexpr laws law{declares<commutative_t, Laws...> || declares<order_free_t, Laws...>,
                             declares<order_free_t, Laws...>};
-  static constexpr bool lowerable = device_function<Combine> && device_function<Lift>;
+  static constexpr bool lowerable = device_function<Combine> && device_function<Lift> && device_function<Lower>;
   State start;
   Combine combine_with;
   Lift lift_with;

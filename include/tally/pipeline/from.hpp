@@ -3,6 +3,7 @@
 // The verb from: begins a pipeline with one or several columns, zipped. Layer 2.
 #pragma once
 
+#include <tally/pipeline/bundle.hpp>
 #include <tally/pipeline/pipe.hpp>
 
 namespace tally::inline v0 {
@@ -11,9 +12,9 @@ namespace tally::inline v0 {
 template <class... Columns>
 constexpr auto from(Columns&&... columns) {
   if constexpr (sizeof...(Columns) > 0 && (column_like<Columns> && ...)) {
-    auto s = make_source(as_column(static_cast<Columns&&>(columns))...);
-    auto values = placeholders<int(sizeof...(Columns))>();
-    return piped<decltype(s), decltype(values), always>{s, values, {}};
+    auto const given = bundle_of(as_column(static_cast<Columns&&>(columns))...);
+    auto s = unpack([](auto const&... c) { return make_source(c...); }, given.columns);
+    return piped<decltype(s), std::remove_cvref_t<decltype(given.values)>, always>{s, given.values, {}};
   } else {
     return (void)sizeof(because::from_needs_columns<pack<std::remove_cvref_t<Columns>...>>), ill_formed{};
   }
