@@ -18,8 +18,8 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;
   p.rows_in_flight = p.stages > 0 ? 2 : f.source_count <= 1 ? f.rows_per_leaf : (f.source_count == 2 ? f.rows_per_leaf / 2 : f.rows_per_leaf / 4);
-  p.blocks_per_multiprocessor = p.threads_per_block == 512 ? 2 : 1;
-  if (heavy)
+  p.blocks_per_multiprocessor = heavy ? 1 : 2;
+  if (heavy && p.stages == 0)
     why.add("512 threads", "{0} bytes of state and {1} sources would not fit the registers of a full block", -1,
             f.state_bytes(), f.source_count);
 }
