@@ -33,7 +33,18 @@ constexpr load_primitive load_of() {
 /// variance of f32 (tests/bench/tune five): 2^24 31.5 -> 25.7 us, 2^28 300 -> 249 us.
 inline constexpr int leaves_per_ring = 8;
 inline constexpr int stages_per_ring = 2;
-inline constexpr int threads_per_ring_block = 128;
+
+/// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
+constexpr i64 ring_block_bytes(facts const& f, int threads) {
+  return f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads / 32) + i64(threads) * f.state_bytes();
+}
+/// The largest block whose rings fit: few blocks meet sooner than many. At least 128.
+constexpr int threads_per_ring_block(facts const& f) {
+  int threads = 512;
+  while (threads > 128 && ring_block_bytes(f, threads) > f.target.shared_bytes_per_block)
+    threads /= 2;
+  return threads;
+}
 
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
@@ -53,9 +64,7 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;
   }
-  i64 const rings = f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads_per_ring_block / 32);
-  i64 const needed = rings + i64(threads_per_ring_block) * f.state_bytes(); // states meet in shared memory too
-  if (needed > f.target.shared_bytes_per_block) {
+  if (i64 const needed = ring_block_bytes(f, 128); needed > f.target.shared_bytes_per_block) {
     why.add("bulk ring", "rings and states take {0} bytes of shared memory, a block has {1}", -1, needed,
             f.target.shared_bytes_per_block);
     return false;
