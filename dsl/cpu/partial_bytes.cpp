@@ -90,6 +90,7 @@ void check_nodes(contents const& c) {
 
 u64 kind_of(std::string spelling, std::string const& captured) {
   replace_all(spelling, "tally::v0::", "tally::");
+  replace_all(spelling, "cuda::std::__4::", "cuda::std::");
   replace_all(spelling, "{anonymous}::", "(anonymous namespace)::");
   replace_all(spelling, "long long unsigned int", "unsigned long long");
   replace_all(spelling, "long long int", "long long");

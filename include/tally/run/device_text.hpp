@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The device text of a program's own functions and structs: what must stand in a translation unit before the program's
-// type can be named there. Layer 5. Found by walking the template arguments of the program.
+// type can be named there. Layer 5. Found by walking the template arguments of the program, the states of its folds and
+// the types of every part of its expressions.
 #pragma once
 
 #include <string>
 
-#include <tally/base/pack.hpp>
 #include <tally/base/name_of.hpp>
+#include <tally/fold/program.hpp>
 
 namespace tally::inline v0 {
 
@@ -38,6 +39,39 @@ struct text_in {
 template <template <class...> class C, class... Ts>
 struct text_in<C<Ts...>> {
   static void collect(definitions& d) { (text_in<Ts>::collect(d), ...); }
+};
+
+/// The values inside an expression: a struct may appear between two functions and nowhere else.
+template <class Row, class E>
+struct text_in_values {
+  static void collect(definitions& d) {
+    text_in<std::remove_cvref_t<decltype(std::declval<E const&>().eval(std::declval<Row const&>()))>>::collect(d);
+  }
+};
+template <class Row, class Op, class... Args>
+struct text_in_values<Row, call<Op, Args...>> {
+  static void collect(definitions& d) {
+    (text_in_values<Row, Args>::collect(d), ...);
+    text_in<std::remove_cvref_t<decltype(std::declval<call<Op, Args...> const&>().eval(std::declval<Row const&>()))>>::collect(d);
+  }
+};
+template <class Row, class Leaf>
+struct text_in_leaf;
+template <class Row, class M, class... Values, class Mask>
+struct text_in_leaf<Row, bound<M, pack<Values...>, Mask>> {
+  static void collect(definitions& d) {
+    text_in<typename M::state>::collect(d);
+    (text_in_values<Row, Values>::collect(d), ...);
+    text_in_values<Row, Mask>::collect(d);
+  }
+};
+template <class... Columns, class... Leaves>
+struct text_in<program<pack<Columns...>, Leaves...>> {
+  static void collect(definitions& d) {
+    (text_in<Columns>::collect(d), ...);
+    (text_in<Leaves>::collect(d), ...);
+    (text_in_leaf<row<typename Columns::value_type...>, Leaves>::collect(d), ...);
+  }
 };
 } // namespace detail
 
