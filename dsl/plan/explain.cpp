@@ -107,7 +107,11 @@ void add_refusals(description& d) {
 
 std::string describe(target const& t) {
   if (t == targets::host) return "host";
-  auto const* name = t == targets::a100 ? "A100 " : t == targets::h200 ? "H200 " : t == targets::b200 ? "B200 " : "";
+  auto const* name = t == targets::a100           ? "A100 "
+                     : t == targets::h200         ? "H200 "
+                     : t == targets::b200         ? "B200 "
+                     : t == targets::rtx_pro_6000 ? "RTX PRO 6000 "
+                                                  : "";
   auto const architecture = fmt::format("sm_{}{}", t.compute_major, t.compute_minor);
   auto const chip = *name ? name + ("(" + architecture + ")") : architecture;
   return fmt::format("{}, {} multiprocessors", chip, t.multiprocessors);

@@ -126,6 +126,10 @@ static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, wide_fold)) =
 static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
 static_assert(block_0(facts_with(1 << 20, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree,
               "free of order or not, reproducible does not pay for CUB");
+constexpr fold_facts vast_fold{256, true, false, false, block_algorithm::raking_commutative_only};
+static_assert(block_0(facts_with(1 << 10, given_up, targets::h200, vast_fold)) == block_algorithm::neighbour_tree);
+static_assert(refused(make_plan(facts_with(1 << 10, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
+                  .numbers[0] > 48 * 1024);
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
 static_assert(refused(make_plan(sum_of(1 << 20, given_up)), "cub::BlockReduce", 0).choice == nullptr);
 
@@ -212,7 +216,7 @@ TEST_CASE("more work never gets fewer blocks or shorter subtrees") {
 }
 
 TEST_CASE("many folds and columns get smaller batches, not other trees") {
-  facts f = facts_with(1 << 24, kept, targets::h200, rounding_fold, wide_fold, wide_fold);
+  facts f = facts_with(1 << 16, kept, targets::h200, rounding_fold, wide_fold, wide_fold);
   plan const one = make_plan(f).plan;
   for (int i = 0; i < 5; ++i) f = with_column(f, f32_column);
   plan const six = make_plan(f).plan;

@@ -35,11 +35,18 @@ constexpr block_algorithm block_of() {
   return block_algorithm::raking_commutative_only;
 }
 
+/// Bytes of static shared memory that a block may have beside other rooms: 48 KiB on every chip is all there is.
+inline constexpr i64 most_bytes_for_cub = 32 * 1024;
+
 constexpr void choose_blocks(facts const& f, plan& p, why_not_list& why) {
   for (int i = 0; i < f.fold_count; ++i) {
     bool const free = p.order == combine_order::free && f.promise == contract::fast;
-    p.folds[i].block = free ? f.folds[i].block_when_free : block_algorithm::neighbour_tree;
-    if (!free && p.order == combine_order::free)
+    i64 const room = i64(p.threads_per_block) * f.folds[i].state_bytes; // raking keeps a state per thread
+    bool const fits = f.folds[i].block_when_free == block_algorithm::warp_reductions || room <= most_bytes_for_cub;
+    p.folds[i].block = free && fits ? f.folds[i].block_when_free : block_algorithm::neighbour_tree;
+    if (free && !fits)
+      why.add("cub::BlockReduce", "its states take {0} bytes of shared memory, {1} are free", i, room, most_bytes_for_cub);
+    else if (!free && p.order == combine_order::free)
       why.add("cub::BlockReduce", "it is free of order either way, and CUB costs NVRTC 1.3 s where the tree costs nothing", i);
     else if (!free)
       why.add("cub::BlockReduce", "its order is not documented, the canonical tree's is", i);

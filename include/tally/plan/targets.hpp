@@ -17,5 +17,7 @@ inline constexpr target a100{8, 0, 108, 1, 163 * 1024, i64(40) << 20, 1.9e12, 3.
 inline constexpr target h200{9, 0, 132, 8, 227 * 1024, i64(60) << 20, 4.65e12, 3.1e-6};
 /// NVIDIA B200 (sm_100); rates from its data sheet, not measured here.
 inline constexpr target b200{10, 0, 148, 8, 227 * 1024, i64(126) << 20, 7.7e12, 3.0e-6};
+/// NVIDIA RTX PRO 6000 Blackwell (sm_120); rates from its data sheet, not measured here.
+inline constexpr target rtx_pro_6000{12, 0, 188, 8, 99 * 1024, i64(128) << 20, 1.79e12, 3.0e-6};
 
 } // namespace tally::inline v0::targets

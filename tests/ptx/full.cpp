@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The machine code of full reductions is what their plans say: which loads, how many in flight, how blocks meet, and
+// nothing that a contract forbids. Needs NVRTC, no GPU.
+#include "ptx/kernel_text.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+using namespace tally;
+using ptx::kernel_text, ptx::many, ptx::numbers;
+
+TALLY_STRUCT(ptx_affine, { float scale, shift; });
+TALLY_FUNCTION(ptx_then, (ptx_affine a, ptx_affine b),
+               { return ptx_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
+TALLY_FUNCTION(ptx_step, (float x), { return ptx_affine{0.5f, x}; });
+TALLY_FUNCTION(ptx_shift, (ptx_affine a), { return a.shift; });
+
+namespace {
+
+auto const x = numbers<float>(many);
+auto const y = numbers<float>(many);
+auto const shifted = numbers<float>(many, 4);
+
+auto recurrence() { return fold_of(ptx_affine{1, 0}, ptx_then, ptx_step, ptx_shift, associative); }
+
+} // namespace
+
+TEST_CASE("an aligned column is loaded 16 bytes at a time, a whole leaf in flight before the first addition") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  auto const& p = k.explained.details().planned.plan;
+  CHECK(k.count("ld.global.cs.v4") == p.rows_per_leaf);
+  CHECK(k.most_in_a_row("ld.global.cs.v4", "add.rn.f32") == p.rows_in_flight);
+  CHECK(p.rows_in_flight == 8);
+}
+
+TEST_CASE("a misaligned column is loaded element by element, none of them wide") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(shifted) | sum, targets::h200);
+  CHECK(k.count("ld.global.v") == 0);
+  CHECK(k.count("ld.global.cs.v") == 0);
+  auto const& p = k.explained.details().planned.plan;
+  CHECK(k.count("ld.global.f32") + k.count("ld.global.cs.f32") + k.count("ld.global.cs.u32") >=
+        p.rows_per_leaf * p.lanes_per_group);
+}
+
+TEST_CASE("nothing is contracted, approximated or flushed") {
+  if (!ptx::can_compile()) return;
+  CHECK(kernel_text(from(x, y) | reduce(sum(_1 * _2)), targets::h200).count_loose() == 0);
+  CHECK(kernel_text(from(x, y) | reduce(sum(_1 * _2)), targets::h200, fast).count_loose() == 0);
+  CHECK(kernel_text(from(x, y) | reduce(sum(_1 / _2), sum(sqrt(_1))), targets::h200).count_loose() == 0);
+  CHECK(kernel_text(from(x) | recurrence(), targets::a100).count_loose() == 0);
+}
+
+TEST_CASE("fma is there when the user wrote it") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x, y) | reduce(sum(fma(_1, _2, 1.f))), targets::h200);
+  CHECK(k.count("fma.rn.f32") > 0);
+}
+
+TEST_CASE("the reproducible contract knows no atomic") {
+  if (!ptx::can_compile()) return;
+  for (auto const& chip : {targets::a100, targets::h200}) {
+    kernel_text const k(from(x) | reduce(sum, count_if(_1 > 0.f), max, mean), chip);
+    for (char const* word : {"red.", "atom.", "cp.reduce"}) CHECK_MESSAGE(k.count(word) == 0, word);
+  }
+}
+
+TEST_CASE("blocks meet through words that carry the epoch, relaxed and without a fence") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  CHECK(k.has("st.relaxed.gpu.global.u64"));
+  CHECK(k.has("ld.relaxed.gpu.global.u64"));
+  CHECK(k.count("fence.") + k.count("membar.") == 0);
+}
+
+TEST_CASE("min and max propagate NaN in one instruction, ignoring it in another") {
+  if (!ptx::can_compile()) return;
+  for (auto const& chip : {targets::a100, targets::h200}) {
+    kernel_text const k(from(x) | reduce(min, max), chip);
+    CHECK(k.count("min.NaN.f32") >= 32);
+    CHECK(k.count("max.NaN.f32") >= 32);
+  }
+}
+
+TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to the tree") {
+  if (!ptx::can_compile()) return;
+  auto const r = from(numbers<double>(many)) | variance;
+  kernel_text const quick(r, targets::h200, fast);
+  auto const& p = quick.explained.details().planned.plan;
+  CHECK(p.folds[0].block == block_algorithm::raking_commutative_only);
+  CHECK(quick.shared_bytes("combine_with_cub") > p.warps_per_block() * 24); // a raking grid, not a state per warp
+  CHECK(kernel_text(r, targets::h200).shared_bytes("combine_with_cub") == 0);
+}
+
+TEST_CASE("a heavy fold is fed by the bulk copy engine where there is one") {
+  if (!ptx::can_compile()) return;
+  auto const r = from(numbers<double>(many)) | reduce(variance, min);
+  kernel_text const k(r, targets::h200);
+  CHECK(k.has("cp.async.bulk.shared"));
+  CHECK(k.has("mbarrier.init.shared"));
+  CHECK(k.has("mbarrier.arrive.expect_tx"));
+  CHECK(k.has("mbarrier.try_wait"));
+  CHECK(k.count("ld.global.cs") == 0);
+  kernel_text const old(r, targets::a100);
+  CHECK(old.count("cp.async.bulk") + old.count("mbarrier.") == 0);
+  CHECK(old.has("ld.global.cs.v"));
+}
+
+TEST_CASE("launches overlap where the chip can") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  CHECK(k.count("griddepcontrol.launch_dependents") == 1);
+  CHECK(k.count("griddepcontrol.wait") == 1);
+  CHECK_FALSE(kernel_text(from(x) | sum, targets::a100).has("griddepcontrol"));
+}
+
+TEST_CASE("no global memory is touched before the launch in front is done") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  auto const& all = k.instructions;
+  auto const wait =
+      std::find_if(all.begin(), all.end(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); });
+  auto const touches = [](std::string const& i) {
+    return (i.starts_with("ld.") || i.starts_with("st.")) && i.find(".global") != std::string::npos;
+  };
+  REQUIRE(wait != all.end());
+  CHECK(std::none_of(all.begin(), wait, touches));
+}
+
+TEST_CASE("the bounds of the launch are the plan's") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  auto const& p = k.explained.details().planned.plan;
+  CHECK(k.whole.find(".maxntid " + std::to_string(p.threads_per_block)) != std::string::npos);
+  CHECK(k.whole.find(".minnctapersm " + std::to_string(p.blocks_per_multiprocessor)) != std::string::npos);
+}
+
+TEST_CASE("the name of a kernel says its plan and its program") {
+  if (!ptx::can_compile()) return;
+  kernel_text const k(from(x) | sum, targets::h200);
+  auto const start = k.whole.find(".entry ") + 7;
+  auto const mangled = k.whole.substr(start, k.whole.find_first_of("(\n", start) - start);
+  int status = -1;
+  std::unique_ptr<char, void (*)(void*)> const name(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
+  REQUIRE(status == 0);
+  std::string_view const readable = name.get();
+  for (char const* part : {"tally::v0::kernel::full<", "tally::v0::plan{", "contiguous<float>", "sum_monoid<float>"})
+    CHECK_MESSAGE(readable.find(part) != readable.npos, part);
+}
+
+TEST_CASE("nothing is spilled and nothing lives in local memory") {
+  if (!ptx::can_compile()) return;
+  auto const check = [](char const* what, auto const& r, target const& chip) {
+    kernel_text const k(r, chip);
+    CHECK_MESSAGE(k.whole.find("__local_depot") == std::string::npos, what);
+  };
+  check("sum", from(x) | sum, targets::h200);
+  check("striped sum", from(shifted) | sum, targets::h200);
+  check("five folds", from(x) | reduce(sum, min, max, mean, variance), targets::h200);
+  check("a filtered dot product", from(x, y) | filter(_1 > 0.f) | reduce(sum(_1 * _2)), targets::h200);
+  check("a fold that does not commute", from(x) | recurrence(), targets::h200);
+  check("deviations of doubles", from(numbers<double>(many)) | variance, targets::a100);
+}
+
+namespace {
+
+/// The ptxas of a toolkit, or an empty path.
+std::string assembler() {
+  char const* const homes[] = {std::getenv("CUDA_HOME"), std::getenv("CUDA_PATH"), "/usr/local/cuda"};
+  for (char const* home : homes)
+    if (home != nullptr && std::filesystem::exists(std::string(home) + "/bin/ptxas"))
+      return std::string(home) + "/bin/ptxas";
+  return {};
+}
+
+/// What ptxas says about a kernel's registers and spills.
+std::string report_on(kernel_text const& k, char const* architecture) {
+  auto const folder = std::filesystem::temp_directory_path();
+  auto const file = (folder / ("tally_" + std::to_string(std::uintptr_t(&k)) + ".ptx")).string();
+  std::ofstream(file) << k.whole;
+  auto const command = assembler() + " -v -arch=" + architecture + " -o /dev/null " + file + " 2>&1";
+  std::string text;
+  if (std::FILE* pipe = popen(command.c_str(), "r")) {
+    char part[512];
+    while (std::fgets(part, sizeof part, pipe) != nullptr) text += part;
+    pclose(pipe);
+  }
+  std::filesystem::remove(file);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("ptxas finds registers for everything") {
+  if (!ptx::can_compile()) return;
+  if (assembler().empty()) {
+    MESSAGE("skipped: no ptxas on this machine");
+    return;
+  }
+  auto const check = [](char const* what, auto const& r) {
+    auto const said = report_on(kernel_text(r, targets::h200), "sm_90a");
+    bool const clean = said.find("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads") != said.npos;
+    CHECK_MESSAGE(clean, what << ": " << said);
+  };
+  check("sum", from(x) | sum);
+  check("five folds", from(x) | reduce(sum, min, max, mean, variance));
+  check("deviations of doubles", from(numbers<double>(many)) | variance);
+  check("a fold that does not commute", from(x) | recurrence());
+}

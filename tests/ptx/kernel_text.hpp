@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A compiled kernel as a list of instructions: what of the PTX the tests of this folder look at. Test layer.
+#pragma once
+
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptx {
+
+/// True with an NVRTC; says once that the rest is skipped.
+inline bool can_compile() {
+  static bool const able = [] {
+    bool const found = tally::gpu::can_compile();
+    if (!found) std::printf("skipped: no NVRTC on this machine\n");
+    return found;
+  }();
+  return able;
+}
+
+/// n made-up elements of device memory at an address with the given remainder modulo 256.
+template <class T>
+auto numbers(tally::i64 n, std::uintptr_t remainder = 0) {
+  return tally::device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), n);
+}
+
+constexpr tally::i64 many = tally::i64(1) << 24;
+
+/// The instructions of the kernel in the order of the text, without labels, predicates and directives.
+class kernel_text {
+public:
+  template <class Reduction, class... Options>
+  explicit kernel_text(Reduction const& r, Options... options)
+      : explained(tally::explain(r, options...)), whole(explained.ptx()) {
+    auto const start = whole.find(".entry");
+    REQUIRE(start != std::string::npos);
+    std::istringstream lines(whole.substr(start));
+    for (std::string line; std::getline(lines, line) && line != "}";) add(line);
+    REQUIRE(instructions.size() > 20);
+  }
+
+  /// How many instructions start with a word: count("ld.global.cs.v4").
+  long count(std::string_view word) const {
+    return std::count_if(instructions.begin(), instructions.end(),
+                         [&](auto const& i) { return i.starts_with(word); });
+  }
+  bool has(std::string_view word) const { return count(word) > 0; }
+  /// The most instructions that start with `word` without one between them that starts with `until`.
+  long most_in_a_row(std::string_view word, std::string_view until) const {
+    long most = 0, run = 0;
+    for (auto const& i : instructions) {
+      run = i.starts_with(until) ? 0 : run + i.starts_with(word);
+      most = std::max(most, run);
+    }
+    return most;
+  }
+  /// Floating-point operations that were contracted, approximated, or may flush.
+  long count_loose() const {
+    return std::count_if(instructions.begin(), instructions.end(), [](auto const& i) {
+      auto const has = [&](char const* part) { return i.find(part) != std::string::npos; };
+      return i.starts_with("fma.") || i.starts_with("mad.rn.f") || has(".ftz") || has(".approx") || has(".full.f");
+    });
+  }
+  /// Bytes of static shared memory whose name contains a word.
+  long shared_bytes(std::string_view word) const {
+    long bytes = 0;
+    for (auto const& d : shared)
+      if (d.find(word) != std::string::npos) bytes += std::stol(d.substr(d.rfind('[') + 1));
+    return bytes;
+  }
+
+  tally::explanation explained;
+  std::string whole;
+  std::vector<std::string> instructions, shared;
+
+private:
+  void add(std::string line) {
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (line.starts_with(".shared")) shared.push_back(line);
+    if (line.starts_with("@")) line.erase(0, std::min(line.size(), line.find_first_of(" \t") + 1));
+    if (line.empty() || line[0] < 'a' || line[0] > 'z') return;
+    instructions.push_back(line);
+  }
+};
+
+} // namespace ptx

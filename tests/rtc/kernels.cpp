@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels of every kind, compiled from the pipeline a user writes down to a cubin, for one chip of each family: every
+// load, every block algorithm, every element type, functions and structs of the user's own. Needs NVRTC, no GPU; what
+// was compiled before comes from the cache. What the machine code looks like is tests/ptx.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+using namespace tally;
+
+TALLY_FUNCTION(rtc_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });
+TALLY_STRUCT(rtc_affine, { float scale, shift; });
+TALLY_FUNCTION(rtc_then, (rtc_affine a, rtc_affine b),
+               { return rtc_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
+TALLY_FUNCTION(rtc_step, (float x), { return rtc_affine{0.5f, x}; });
+TALLY_FUNCTION(rtc_shift, (rtc_affine a), { return a.shift; });
+TALLY_STRUCT(rtc_point, { float x, y, z; });
+TALLY_FUNCTION(rtc_height, (rtc_point p), { return p.z; });
+
+namespace rtc::own {
+TALLY_STRUCT(interval, { double low, high; });
+TALLY_FUNCTION(joined, (interval a, interval b),
+               { return interval{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; });
+TALLY_FUNCTION(around, (double x), { return interval{x, x}; });
+TALLY_FUNCTION(width, (interval a), { return a.high - a.low; });
+} // namespace rtc::own
+
+namespace {
+
+constexpr target families[] = {targets::a100, targets::h200, targets::b200, targets::rtx_pro_6000};
+
+template <class T>
+auto numbers(i64 n, std::uintptr_t remainder = 0) {
+  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), n);
+}
+
+/// Compiles for a chip and gives the plan, for what the test wants to see in it.
+template <class Reduction, class... Options>
+plan compiles(Reduction const& r, target const& chip, Options... options) {
+  auto const e = explain(r, chip, options...);
+  auto const& d = e.details();
+  INFO(e.text());
+  REQUIRE(d.on_gpu);
+  CHECK(legal(d.planned.plan, d.facts));
+  static bool const able = gpu::can_compile();
+  if (!able) {
+    static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
+    (void)said;
+    return d.planned.plan;
+  }
+  std::string ptx;
+  CHECK_NOTHROW(ptx = e.ptx());
+  auto const family = ".target sm_" + std::to_string(chip.compute_major) + std::to_string(chip.compute_minor);
+  CHECK(ptx.find(family) != std::string::npos);
+  return d.planned.plan;
+}
+
+constexpr i64 few = 5000, many = i64(1) << 28;
+
+} // namespace
+
+TEST_CASE("the sum of a column compiles for every family") {
+  for (auto const& chip : families)
+    CHECK(compiles(from(numbers<float>(many)) | sum, chip).sources[0].load == load_primitive::vector_ldg);
+}
+
+TEST_CASE("small types, integers and 64 bits side by side, for every family") {
+  auto const r = from(numbers<f16>(few), numbers<bf16>(few), numbers<i8>(few), numbers<u64>(few)) |
+                 reduce(sum(_1), max(_2), sum(_3), bit_xor(_4));
+  for (auto const& chip : families) compiles(r, chip);
+}
+
+TEST_CASE("a misaligned column is striped, for the oldest and the newest family") {
+  auto const r = from(numbers<float>(few, 4)) | reduce(sum, max);
+  for (auto const& chip : {targets::a100, targets::rtx_pro_6000})
+    CHECK(compiles(r, chip).sources[0].load == load_primitive::striped_ldg);
+}
+
+TEST_CASE("strided, computed and filtered, with a function of the user's own") {
+  auto const column = every(numbers<float>(1).column.data, few, -2);
+  auto const r = from(column, iota(few)) | filter(_2 % 3 == 1) | map(rtc_clamped(_1), _2) |
+                 reduce(sum(_1 * _2), count, argmax(_1).or_else(i64(-1)), mean(_1).maybe());
+  compiles(r, targets::h200);
+  compiles(from(iota(1.0, few, 0.5)) | reduce(sum(sqrt(_1))), targets::a100);
+}
+
+TEST_CASE("a fold of the user's own that does not commute keeps its order in vector and in striped lanes") {
+  auto const recurrence = fold_of(rtc_affine{1, 0}, rtc_then, rtc_step, rtc_shift, associative);
+  for (int remainder : {0, 4}) {
+    auto const r = from(numbers<float>(few, std::uintptr_t(remainder))) | recurrence;
+    CHECK(compiles(r, targets::h200, fast).order == combine_order::canonical_tree);
+  }
+}
+
+TEST_CASE("structs of the user's own as states, in a namespace, and as elements") {
+  using namespace rtc::own;
+  auto const hull = fold_of(interval{1e300, -1e300}, joined, around, width, order_free);
+  compiles(from(numbers<double>(few)) | hull, targets::b200);
+  compiles(from(numbers<rtc_point>(few)) | reduce(sum(rtc_height(_1))), targets::h200);
+}
+
+TEST_CASE("heavy folds of a long column go through rings where there is a copy engine") {
+  auto const r = from(numbers<double>(many)) | reduce(variance, min, max);
+  for (auto const& chip : families)
+    CHECK((compiles(r, chip).stages > 0) == (chip.compute_major >= 9));
+}
+
+TEST_CASE("rings of several columns, some of them computed") {
+  auto const r = from(numbers<double>(many), iota(many), numbers<i16>(many)) | reduce(sum(_1 * _2).where(_3 > 0));
+  CHECK(compiles(r, targets::h200).stages > 0);
+}
+
+TEST_CASE("the fast contract brings in CUB, by the width of the state") {
+  auto const narrow = compiles(from(numbers<float>(many)) | sum, targets::h200, fast);
+  CHECK(narrow.folds[0].block == block_algorithm::warp_reductions);
+  auto const wide = compiles(from(numbers<double>(few)) | reduce(variance, sum), targets::a100, fast);
+  CHECK(wide.folds[0].block == block_algorithm::raking_commutative_only);
+}
+
+TEST_CASE("many wide states take turns in one room of shared memory") {
+  auto const r = from(numbers<double>(few), numbers<double>(few)) |
+                 reduce(moments<4>(_1), moments<4>(_2), covariance(_1, _2), variance(_1), variance(_2));
+  compiles(r, targets::a100, fast);
+}
+
+TEST_CASE("every fold of the library compiles") {
+  auto const x = numbers<float>(few);
+  compiles(from(x) | reduce(sum, product, min, max, minmax, argmin, argmax, first, last), targets::h200);
+  compiles(from(x) | reduce(mean, stddev, sample_variance, moments<3>, norm<2>, norm_inf, logsumexp), targets::h200);
+  compiles(from(x) | reduce(sum.compensated(), sum.in<double>()), targets::h200);
+  auto const conditions = reduce(any(_1 > 0), all(_1 > 0), none(_1 > 0), count_if(_1 == 3));
+  compiles(from(numbers<i32>(few)) | conditions, targets::h200);
+  compiles(from(numbers<i32>(few)) | reduce(sum.checked(), bit_and, bit_or), targets::h200);
+  compiles(from(x) | reduce(min.ignoring_nan(), max.ignoring_nan(), sum.ignoring_nan()), targets::h200);
+}
+
+TEST_CASE("captured numbers are data, not code: another value needs no other kernel") {
+  auto const at = [](float threshold) {
+    return explain(from(numbers<float>(few)) | filter(_1 > threshold) | reduce(sum(_1 * threshold)), targets::h200);
+  };
+  if (gpu::can_compile()) CHECK(at(1.f).ptx() == at(2.f).ptx());
+}
