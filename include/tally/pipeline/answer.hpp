@@ -8,6 +8,8 @@
 #include <optional>
 
 #include <tally/fold/count.hpp>
+#include <tally/fold/min_max.hpp>
+#include <tally/fold/moments.hpp>
 #include <tally/fold/program.hpp>
 #include <tally/pipeline/reduce.hpp>
 
@@ -20,6 +22,33 @@ struct outcome {
   States const& states;
   summary of;
 };
+
+/// An answer with the one quiet, positive NaN in place of any: processors differ in the NaN they make. A struct of the
+/// user's own is left as it is.
+template <class T>
+constexpr T with_one_nan(T x) {
+  if constexpr (floating<T>)
+    return x == x ? x : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+  else if constexpr (requires { x.real() + x.imag(); })
+    return T(with_one_nan(x.real()), with_one_nan(x.imag()));
+  else
+    return x;
+}
+template <class T>
+constexpr extent_of_values<T> with_one_nan(extent_of_values<T> const& x) {
+  return {with_one_nan(x.min), with_one_nan(x.max)};
+}
+template <class A, int K>
+constexpr moments_result<A, K> with_one_nan(moments_result<A, K> x) {
+  x.mean = with_one_nan(x.mean);
+  for (A& c : x.central)
+    c = with_one_nan(c);
+  return x;
+}
+template <class T>
+constexpr std::optional<T> with_one_nan(std::optional<T> const& x) {
+  return x ? std::optional<T>(with_one_nan(*x)) : x;
+}
 
 /// The answer of leaf I.
 template <int I>

@@ -68,7 +68,7 @@ template <class Node, class Fold, class Outcome>
 auto answer_of(Node const& node, Fold const& fold, Outcome const& o) {
   if (node.empty(o))
     throw empty_input(text_of(fold) + " met no element among " + std::to_string(o.of.extent) + ".");
-  return node.value(o);
+  return answers::with_one_nan(node.value(o));
 }
 
 /// The answers of a reduction from its states: a value for one fold, a tuple for several.
