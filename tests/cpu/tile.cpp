@@ -55,8 +55,7 @@ auto slowly(Rule const& rule, std::vector<V> const& x, std::vector<bool> const& 
       for (std::size_t l = 0; l < lanes; ++l) {
         auto lane = rule.lane();
         for (std::size_t r = row; r < end; ++r)
-          if (std::size_t const e = first + r * lanes + l; e < x.size() && on[e])
-            rule.step(lane, x[e]);
+          if (std::size_t const e = first + r * lanes + l; e < x.size() && on[e]) rule.step(lane, x[e]);
         closed.push_back(rule.close(lane));
       }
       return neighbours(rule, closed);
@@ -65,8 +64,7 @@ auto slowly(Rule const& rule, std::vector<V> const& x, std::vector<bool> const& 
       of_leaf.push_back(fold_lanes(0, rows));
     } else {
       std::vector<State> of_row;
-      for (std::size_t r = 0; r < rows; ++r)
-        of_row.push_back(fold_lanes(r, r + 1));
+      for (std::size_t r = 0; r < rows; ++r) of_row.push_back(fold_lanes(r, r + 1));
       of_leaf.push_back(neighbours(rule, of_row));
     }
   }
@@ -87,6 +85,19 @@ struct sums : plain_lanes<A> {
     s = s + A(x);
   }
   A combine(A a, A b) const { return a + b; }
+};
+template <class A>
+struct compensated_sums {
+  static constexpr bool commutes = true;
+  using state = typename tally::compensated_sum_monoid<A>::state;
+  state lane() const { return {0, 0}; }
+  state close(state s) const { return s; }
+  state combine(state a, state b) const {
+    A const s = a.high + b.high, of_b = s - a.high;
+    A const error = (a.high - (s - of_b)) + (b.high - of_b);
+    return {s, (a.low + b.low) + (std::isnan(error) ? A(0) : error)};
+  }
+  void step(state& s, A x) const { s = combine(s, {x, 0}); }
 };
 template <class T>
 struct extremes : plain_lanes<T> {
@@ -155,7 +166,8 @@ auto states_of(R const& r, int threads) {
   auto s = p.identity();
   if (p.extent == 0) return s;
   if (threads != narrow_registers) return tally::cpu::fold(p, threads);
-  tally::cpu::detail::fold_tile<16>(p, 0, (p.extent - 1) / tally::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
+  tally::cpu::detail::fold_tile<16>(
+      p, 0, (p.extent - 1) / tally::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
   return s;
 }
 
@@ -176,10 +188,14 @@ template <class A>
 bool same_bits(tally::deviations<A> a, tally::deviations<A> b) {
   return a.n == b.n && same_bits(a.mean, b.mean) && same_bits(a.squares, b.squares);
 }
+template <class S>
+  requires requires(S s) { s.high; }
+bool same_bits(S a, S b) {
+  return same_bits(a.high, b.high) && same_bits(a.low, b.low);
+}
 template <class S, class T>
-bool same_bits(S a, T b) // a state that knows whether it has seen anything
-  requires requires { a.any; }
-{
+  requires requires(S s) { s.any; }
+bool same_bits(S a, T b) { // a state that knows whether it has seen anything
   return same_bits(a.s, b);
 }
 
@@ -224,37 +240,39 @@ void check_all(std::vector<T> const& x, std::size_t bytes, std::vector<int> cons
   displaced<T> const at(x, bytes);
   std::vector<bool> const all(x.size(), true);
   std::vector<bool> some(x.size());
-  for (std::size_t e = 0; e < x.size(); ++e)
-    some[e] = x[e] > T(-3);
+  for (std::size_t e = 0; e < x.size(); ++e) some[e] = x[e] > T(-3);
   auto const whole = tally::from(at.column());
   auto const part = whole | tally::filter(tally::_1 > T(-3));
   for (int t : threads) {
     CAPTURE(x.size());
     CAPTURE(bytes);
     CAPTURE(t);
-    auto const a = states_of(whole | tally::reduce(tally::sum, tally::min, tally::max, tally::variance), t);
+    auto const a = states_of(
+        whole | tally::reduce(tally::sum, tally::min, tally::max, tally::variance, tally::sum.compensated()), t);
     CHECK(same_bits(tally::get<0>(a), slowly(sums<T>{}, x, all)));
     CHECK(same_bits(tally::get<1>(a), slowly(extremes<T>(true), x, all)));
     CHECK(same_bits(tally::get<2>(a), slowly(extremes<T>(false), x, all)));
     CHECK(same_bits(tally::get<3>(a), slowly(variances<T>{}, x, all)));
-    auto const b = states_of(part | tally::reduce(tally::sum, tally::min, tally::max, tally::variance, tally::count), t);
+    CHECK(same_bits(tally::get<4>(a), slowly(compensated_sums<T>{}, x, all)));
+    auto const b = states_of(part | tally::reduce(tally::sum, tally::min, tally::max, tally::variance,
+                                                  tally::sum.compensated(), tally::count),
+                             t);
     CHECK(same_bits(tally::get<0>(b), slowly(sums<T>{}, x, some)));
     CHECK(same_bits(tally::get<1>(b), slowly(extremes<T>(true), x, some)));
     CHECK(same_bits(tally::get<2>(b), slowly(extremes<T>(false), x, some)));
     CHECK(same_bits(tally::get<3>(b), slowly(variances<T>{}, x, some)));
-    CHECK(tally::get<4>(b) == u64(std::count(some.begin(), some.end(), true)));
+    CHECK(same_bits(tally::get<4>(b), slowly(compensated_sums<T>{}, x, some)));
+    CHECK(tally::get<5>(b) == u64(std::count(some.begin(), some.end(), true)));
   }
 }
 
 void check_order(std::size_t n, std::size_t bytes, std::vector<int> const& threads) {
   std::vector<u32> x(n);
-  for (std::size_t e = 0; e < n; ++e)
-    x[e] = u32(e * 2654435761u + 7);
+  for (std::size_t e = 0; e < n; ++e) x[e] = u32(e * 2654435761u + 7);
   displaced<u32> const at(x, bytes);
   std::vector<bool> const all(n, true);
   std::vector<bool> some(n);
-  for (std::size_t e = 0; e < n; ++e)
-    some[e] = x[e] % 3 != 0;
+  for (std::size_t e = 0; e < n; ++e) some[e] = x[e] % 3 != 0;
   auto const whole = tally::from(at.column());
   auto const part = whole | tally::filter(tally::_1 % 3u != 0u);
   for (int t : threads) {
@@ -285,8 +303,7 @@ TEST_CASE("inputs around a leaf and a tile follow the tree on 1, 2, 3 and 8 thre
     check_all(numbers<float>(n), 4, {narrow_registers, 1, 2, 3, 8});
     check_order(n, 4, {narrow_registers, 1, 2, 3, 8});
   }
-  for (std::size_t n : border_sizes(512))
-    check_all(numbers<double>(n), 8, {narrow_registers, 1, 2, 3, 8});
+  for (std::size_t n : border_sizes(512)) check_all(numbers<double>(n), 8, {narrow_registers, 1, 2, 3, 8});
 }
 
 TEST_CASE("a million elements and seven follow the tree on 1, 2, 3 and 8 threads") {
@@ -339,12 +356,12 @@ TEST_CASE("every size of element has its own leaf") {
   std::size_t const n = 5 * 2048 + 77;
   auto const of_type = [&]<class V, class A>(V, A) {
     std::vector<V> x(n);
-    for (std::size_t e = 0; e < n; ++e)
-      x[e] = V(int(e % 199) - (std::is_signed_v<V> ? 100 : 0));
+    for (std::size_t e = 0; e < n; ++e) x[e] = V(int(e % 199) - (std::is_signed_v<V> ? 100 : 0));
     std::vector<bool> const all(n, true);
     for (std::size_t bytes : {0u, 1u, 7u}) {
       displaced<V> const at(x, bytes);
-      auto const r = tally::from(at.column()) | tally::reduce(tally::sum, tally::sum.in<float>(), rotation, tally::variance);
+      auto const r =
+          tally::from(at.column()) | tally::reduce(tally::sum, tally::sum.in<float>(), rotation, tally::variance);
       for (int t : {narrow_registers, 2}) {
         auto const s = states_of(r, t);
         CHECK(tally::get<0>(s) == slowly(sums<A>{}, x, all));
@@ -369,22 +386,21 @@ TEST_CASE("folds that share an expression share its values, and only those") {
   std::vector<bool> const all(n, true);
   auto const times = [&](float f) {
     auto y = x;
-    for (auto& v : y)
-      v *= f;
+    for (auto& v : y) v *= f;
     return y;
   };
   float const two = 2, three = 3;
-  auto const s = states_of(tally::from(x) | tally::reduce(tally::sum(tally::_1 * two), tally::sum(tally::_1 * three),
-                                                          tally::max(tally::_1 * three), tally::sum(tally::_1 * two),
-                                                          tally::sum.where(tally::_1 > two), tally::sum.where(tally::_1 > three)),
-                           1);
+  auto const s =
+      states_of(tally::from(x) | tally::reduce(tally::sum(tally::_1 * two), tally::sum(tally::_1 * three),
+                                               tally::max(tally::_1 * three), tally::sum(tally::_1 * two),
+                                               tally::sum.where(tally::_1 > two), tally::sum.where(tally::_1 > three)),
+                1);
   CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, times(2), all)));
   CHECK(same_bits(tally::get<1>(s), slowly(sums<float>{}, times(3), all)));
   CHECK(same_bits(tally::get<2>(s), slowly(extremes<float>(false), times(3), all)));
   CHECK(same_bits(tally::get<3>(s), slowly(sums<float>{}, times(2), all)));
   std::vector<bool> above_two(n), above_three(n);
-  for (std::size_t e = 0; e < n; ++e)
-    above_two[e] = x[e] > 2, above_three[e] = x[e] > 3;
+  for (std::size_t e = 0; e < n; ++e) above_two[e] = x[e] > 2, above_three[e] = x[e] > 3;
   CHECK(same_bits(tally::get<4>(s), slowly(sums<float>{}, x, above_two)));
   CHECK(same_bits(tally::get<5>(s), slowly(sums<float>{}, x, above_three)));
 }
@@ -394,18 +410,19 @@ TEST_CASE("columns that are no plain memory follow the same tree") {
   auto const x = numbers<float>(n);
   std::vector<bool> const all(n, true);
   std::vector<float> spread(3 * n);
-  for (std::size_t e = 0; e < n; ++e)
-    spread[3 * e] = x[e];
-  auto const strided = states_of(tally::from(tally::every(spread.data(), i64(n), 3)) | tally::reduce(tally::sum, tally::min), 2);
+  for (std::size_t e = 0; e < n; ++e) spread[3 * e] = x[e];
+  auto const strided =
+      states_of(tally::from(tally::every(spread.data(), i64(n), 3)) | tally::reduce(tally::sum, tally::min), 2);
   CHECK(same_bits(tally::get<0>(strided), slowly(sums<float>{}, x, all)));
   CHECK(same_bits(tally::get<1>(strided), slowly(extremes<float>(true), x, all)));
   std::deque<float> const pieces(x.begin(), x.end()); // its leaf is that of a source without memory: a group of 4
   auto const host = states_of(tally::from(pieces) | tally::reduce(tally::sum, tally::variance), 2);
   CHECK(same_bits(tally::get<0>(host), slowly(sums<float>{}, x, all)));
   CHECK(same_bits(tally::get<1>(host), slowly(variances<float>{}, x, all)));
-  auto const where = states_of(tally::from(x, tally::iota(i64(n))) |
-                                   tally::reduce(tally::argmin(tally::_1), tally::max(tally::_2), tally::max(tally::index)),
-                               2);
+  auto const where =
+      states_of(tally::from(x, tally::iota(i64(n))) |
+                    tally::reduce(tally::argmin(tally::_1), tally::max(tally::_2), tally::max(tally::index)),
+                2);
   CHECK(tally::get<0>(where).position == std::min_element(x.begin(), x.end()) - x.begin());
   CHECK(tally::get<1>(where) == i64(n) - 1);
   CHECK(tally::get<2>(where) == i64(n) - 1);
@@ -414,8 +431,7 @@ TEST_CASE("columns that are no plain memory follow the same tree") {
 TEST_CASE("a host function behind a mask is called for the elements that pass, and for no other") {
   std::size_t const n = 2 * 1024 + 100;
   std::vector<float> x(n);
-  for (std::size_t e = 0; e < n; ++e)
-    x[e] = float(e);
+  for (std::size_t e = 0; e < n; ++e) x[e] = float(e);
   std::size_t calls = 0;
   bool strayed = false;
   auto const root = [&](float v) {
@@ -426,8 +442,7 @@ TEST_CASE("a host function behind a mask is called for the elements that pass, a
   auto const s = states_of(tally::from(x) | tally::filter(tally::_1 >= 100.f) | tally::map(root) | tally::sum, 1);
   std::vector<float> halves(n);
   std::vector<bool> on(n);
-  for (std::size_t e = 0; e < n; ++e)
-    halves[e] = x[e] / 2, on[e] = e >= 100;
+  for (std::size_t e = 0; e < n; ++e) halves[e] = x[e] / 2, on[e] = e >= 100;
   CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, halves, on)));
   CHECK_FALSE(strayed);
   CHECK(calls == n - 100);

@@ -6,6 +6,8 @@
 // their way by value depends on the caller's instruction set.
 #pragma once
 
+#include <type_traits>
+
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/sum.hpp>
 #include <tally/fold/variance.hpp>
@@ -17,26 +19,16 @@ template <class T, int N>
 struct register_of {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
-template <int Bytes>
-struct integer_of;
-template <>
-struct integer_of<1> {
-  using type = i8;
-};
-template <>
-struct integer_of<2> {
-  using type = i16;
-};
-template <>
-struct integer_of<4> {
-  using type = i32;
-};
-template <>
-struct integer_of<8> {
-  using type = i64;
-};
 template <class T>
-using integer_for = typename integer_of<int(sizeof(T))>::type;
+using integer_for = std::conditional_t<
+    sizeof(T) == 1, i8,
+    std::conditional_t<sizeof(T) == 2, i16, std::conditional_t<sizeof(T) == 4, i32, i64>>>;
+template <class T>
+struct without_sign {
+  using type = T;
+};
+template <integer T>
+struct without_sign<T> : std::make_unsigned<T> {};
 } // namespace detail
 
 /// N numbers in one register.
@@ -46,8 +38,8 @@ using wide = typename detail::register_of<T, N>::type;
 template <class T, int N>
 using wide_mask = wide<detail::integer_for<T>, N>;
 
-/// Has `number` (what one lane holds) and `lanes<N>`: step(x) and step(x, on) feed one row, begin(x) is called with the
-/// first, closed lanes merge and become states.
+/// Has `number` (what one lane holds), `order_free`, and `lanes<N, Masked>`: step(x) or step(x, on) feeds one row, begin(x)
+/// is called with the first before it; closed lanes merge with lanes of as many elements n, and become states.
 template <class M>
 struct vector_form;
 
@@ -55,12 +47,14 @@ template <class M>
 concept has_vector_form = requires { typename vector_form<M>::number; };
 
 template <class T>
-concept machine_number = integer<T> || cuda::std::same_as<T, float> || cuda::std::same_as<T, double>;
+concept machine_float = cuda::std::same_as<T, float> || cuda::std::same_as<T, double>;
+template <class T>
+concept machine_number = integer<T> || machine_float<T>;
 
-/// Sums: s += x. Signed integers add as unsigned ones, which wrap.
+/// Sums: s += x. Integers add as unsigned ones, which wrap.
 template <machine_number A>
 struct vector_form<sum_monoid<A>> {
-  using number = cuda::std::conditional_t<cuda::std::same_as<A, i64>, u64, A>;
+  using number = typename detail::without_sign<A>::type;
   static constexpr bool order_free = sum_monoid<A>::law.order_free;
   template <int N, bool Masked>
   struct lanes {
@@ -80,10 +74,75 @@ struct vector_form<sum_monoid<A>> {
   };
 };
 
-/// Least or greatest: the running value by a plain comparison that lets NaN fall through, whether there was a NaN, and for
-/// floats the sign bits seen, which decide between -0 and +0 when the answer is zero.
+/// Sums that carry their rounding errors: Neumaier's two-sum, in the order of compensated_sum_monoid::combine.
+template <machine_float A>
+struct vector_form<compensated_sum_monoid<A>> {
+  using number = A;
+  static constexpr bool order_free = false;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<A, N>;
+    using mask = wide_mask<A, N>;
+    vector high, low;
+    TALLY_INLINE void begin(vector const&) { high = low = vector{}; }
+    TALLY_INLINE void step(vector const& x) { add(x, vector{}); }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      vector const h = high, l = low;
+      add(x, vector{});
+      high = on ? high : h;
+      low = on ? low : l;
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) { add(b.high, b.low); }
+    template <class F>
+    TALLY_INLINE static void each_register(lanes& to, lanes const& a, lanes const& b, F const& f) {
+      f(to.high, a.high, b.high);
+      f(to.low, a.low, b.low);
+    }
+    TALLY_INLINE typename compensated_sum_monoid<A>::state state(int j, int) const { return {high[j], low[j]}; }
+
+  private:
+    TALLY_INLINE void add(vector const& h, vector const& l) {
+      vector const s = high + h;
+      vector const of_h = s - high;
+      vector const error = (high - (s - of_h)) + (h - of_h);
+      low = (low + l) + (error == error ? error : vector{});
+      high = s;
+    }
+  };
+};
+
+/// Least or greatest of integers.
+template <integer T, bool Least>
+struct vector_form<extreme_monoid<T, Least>> {
+  using number = T;
+  static constexpr bool order_free = true;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<T, N>;
+    using mask = wide_mask<T, N>;
+    vector best;
+    TALLY_INLINE void begin(vector const&) { best = vector{} + farthest<T, Least>(); }
+    TALLY_INLINE void step(vector const& x) {
+      if constexpr (Least)
+        best = x < best ? x : best;
+      else
+        best = x > best ? x : best;
+    }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      vector const kept = on ? x : best;
+      step(kept);
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) { step(b.best); }
+    TALLY_INLINE T state(int j, int) const { return best[j]; }
+  };
+};
+
+/// Least or greatest of floats: the running value by a plain comparison that lets NaN fall through, whether there was a
+/// NaN, and the sign bits seen, which decide between -0 and +0 when the answer is zero.
 template <class T, bool Least>
-  requires machine_number<typename extreme_monoid<T, Least>::state>
+  requires machine_float<typename extreme_monoid<T, Least>::state>
 struct vector_form<extreme_monoid<T, Least>> {
   using number = typename extreme_monoid<T, Least>::state;
   static constexpr bool order_free = true;
@@ -91,7 +150,6 @@ struct vector_form<extreme_monoid<T, Least>> {
   struct lanes {
     using vector = wide<number, N>;
     using mask = wide_mask<number, N>;
-    static constexpr bool floats = floating<number>;
     vector best;
     mask nan;
     mask signs; // of all elements: or (Least), and (greatest)
@@ -101,52 +159,40 @@ struct vector_form<extreme_monoid<T, Least>> {
       signs = mask{} - (Least ? 0 : 1);
     }
     TALLY_INLINE void step(vector const& x) {
+      advance(x);
+      nan |= x != x;
+      gather(__builtin_bit_cast(mask, x));
+    }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      vector const kept = on ? x : best;
+      advance(kept);
+      nan |= on & (x != x);
+      gather(Least ? on & __builtin_bit_cast(mask, x) : ~on | __builtin_bit_cast(mask, x));
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) {
+      advance(b.best);
+      nan |= b.nan;
+      gather(b.signs);
+    }
+    TALLY_INLINE number state(int j, int) const {
+      if (nan[j] != 0) return cuda::std::numeric_limits<number>::quiet_NaN();
+      if (best[j] == number(0)) return signs[j] < 0 ? -number(0) : number(0);
+      return best[j];
+    }
+
+  private:
+    TALLY_INLINE void advance(vector const& x) {
       if constexpr (Least)
         best = x < best ? x : best;
       else
         best = x > best ? x : best;
-      if constexpr (floats) {
-        nan |= x != x;
-        if constexpr (Least)
-          signs |= reinterpret_cast<mask const&>(x);
-        else
-          signs &= reinterpret_cast<mask const&>(x);
-      }
     }
-    TALLY_INLINE void step(vector const& x, mask const& on) {
-      vector const kept = on ? x : best;
+    TALLY_INLINE void gather(mask const& bits) {
       if constexpr (Least)
-        best = kept < best ? kept : best;
+        signs |= bits;
       else
-        best = kept > best ? kept : best;
-      if constexpr (floats) {
-        nan |= on & (x != x);
-        if constexpr (Least)
-          signs |= on & reinterpret_cast<mask const&>(x);
-        else
-          signs &= ~on | reinterpret_cast<mask const&>(x);
-      }
-    }
-    TALLY_INLINE void close(int) {}
-    TALLY_INLINE void merge(lanes const& b, int) {
-      if constexpr (Least)
-        best = b.best < best ? b.best : best;
-      else
-        best = b.best > best ? b.best : best;
-      nan |= b.nan;
-      if constexpr (Least)
-        signs |= b.signs;
-      else
-        signs &= b.signs;
-    }
-    TALLY_INLINE number state(int j, int) const {
-      if constexpr (floats) {
-        if (nan[j] != 0)
-          return cuda::std::numeric_limits<number>::quiet_NaN();
-        if (best[j] == number(0))
-          return signs[j] < 0 ? -number(0) : number(0);
-      }
-      return best[j];
+        signs &= bits;
     }
   };
 };
@@ -160,13 +206,15 @@ struct vector_form<seen<extreme_monoid<T, Least>>> {
   template <int N, bool Masked>
   struct lanes {
     using inner = typename vector_form<extreme_monoid<T, Least>>::template lanes<N, Masked>;
+    using vector = typename inner::vector;
+    using mask = typename inner::mask;
     inner of;
-    typename inner::mask any;
-    TALLY_INLINE void begin(typename inner::vector const& x) {
+    mask any;
+    TALLY_INLINE void begin(vector const& x) {
       of.begin(x);
-      any = typename inner::mask{};
+      any = mask{};
     }
-    TALLY_INLINE void step(typename inner::vector const& x, typename inner::mask const& on) {
+    TALLY_INLINE void step(vector const& x, mask const& on) {
       of.step(x, on);
       any |= on;
     }
@@ -186,8 +234,7 @@ struct vector_form<extreme_number_monoid<T, Least>> : vector_form<seen<extreme_m
 
 /// Variance: sums of deviations from the lane's first element, then Chan's formula on (mean, squares). Without a mask every
 /// lane has met the same number of elements, which is then no register.
-template <class A>
-  requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
+template <machine_float A>
 struct vector_form<variance_monoid<A>> {
   using number = A;
   static constexpr bool order_free = false;
@@ -244,8 +291,7 @@ struct vector_form<variance_monoid<A>> {
     TALLY_INLINE static void each_register(lanes& to, lanes const& a, lanes const& b, F const& f) {
       f(to.mean, a.mean, b.mean);
       f(to.squares, a.squares, b.squares);
-      if constexpr (Masked)
-        f(to.count, a.count, b.count);
+      if constexpr (Masked) f(to.count, a.count, b.count);
     }
     TALLY_INLINE deviations<A> state(int j, int n) const {
       return {Masked ? static_cast<u64>(count[j]) : static_cast<u64>(n), mean[j], squares[j]};

@@ -13,9 +13,9 @@ namespace tally::inline v0::cpu {
 /// Lanes that are in flight together where a fold has no vector form.
 inline constexpr int lanes_in_flight = 16;
 
-/// How far ahead of a walk memory is asked for. A leaf is walked down its lanes, which the prefetcher of a core does not
-/// foresee: per element and core, sum and five folds of f32 at 256 MiB took 0.37 and 0.67 ns without this, 0.15 and 0.35
-/// with it; half and twice as far were no better (EPYC 9004, one core of two, 2026-11, build/bench/cpu).
+/// How far ahead memory is asked for where a leaf is walked down its lanes, which the prefetcher of a core does not foresee:
+/// per element and core, min, max and variance of f32 at 256 MiB took 0.6 ns without this and 0.3 with it; half and twice
+/// as far were no better. (A sum along the rows takes 0.17, down its lanes 0.25.) EPYC 9004, 2026-11, build/bench/cpu.
 inline constexpr int bytes_asked_ahead = 8192;
 
 namespace detail {
@@ -37,16 +37,14 @@ template <leaf_shape Shape, class Program, class Leaf>
       for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r)
         if (int const e = r * lanes + l; e < count) {
           auto const row = p.row_at(first + e);
-          if (leaf.mask.eval(row))
-            leaf.step(running, 0, true, row);
+          if (leaf.mask.eval(row)) leaf.step(running, 0, true, row);
         }
       closed[l] = running.close(m, 0);
     }
     combine_neighbours(combine, closed, lanes);
     of_row[pass] = closed[0];
   }
-  if constexpr (by_row)
-    combine_neighbours(combine, of_row, rows);
+  if constexpr (by_row) combine_neighbours(combine, of_row, rows);
   return of_row[0];
 }
 
@@ -122,40 +120,57 @@ struct folder {
   }
 
 private:
+  /// Feeds elements e, e + 1, ... to as many lanes; First: they have met none.
+  template <bool First, class Lanes, class V>
+  TALLY_INLINE static void feed(Lanes& running, V const* x, [[maybe_unused]] mask_number const* on, int e) {
+    typename Lanes::vector v;
+    load(v, x + e);
+    if constexpr (First) running.begin(v);
+    if constexpr (Leaf::masked) {
+      typename Lanes::mask let;
+      load(let, on + e);
+      running.step(v, let);
+    } else {
+      running.step(v);
+    }
+  }
+  /// Over memory, a fold of one register walks along the rows, as memory likes it, and keeps its lanes in the nearest
+  /// cache; all others walk down their lanes, which then stay in registers.
   template <class V, bool InPlace>
-  TALLY_INLINE static state in_registers(monoid_type const& m, [[maybe_unused]] mask_number const* on, value_run<V, InPlace> x) {
+  TALLY_INLINE static state in_registers(monoid_type const& m, mask_number const* on, value_run<V, InPlace> x) {
     using form = vector_form<monoid_type>;
     constexpr int n = Bytes / int(sizeof(number)), count = lanes / n;
-    typename form::template lanes<n, Leaf::masked> closed[count], running;
-    for (int b = 0; b < count; ++b) {
-      ask_ahead<count, lanes * rows>(x, b);
-      wide<number, n> v;
-      load(v, x.at + b * n);
-      running.begin(v);
-      for_each_index<rows>([&](auto r) __attribute__((always_inline)) {
-        load(v, x.at + r * lanes + b * n);
-        if constexpr (Leaf::masked) {
-          wide_mask<number, n> let;
-          load(let, on + r * lanes + b * n);
-          running.step(v, let);
-        } else {
-          running.step(v);
-        }
-      });
-      running.close(rows);
-      closed[b] = running;
+    using block = typename form::template lanes<n, Leaf::masked>;
+    block closed[count];
+    if constexpr (InPlace && sizeof(block) == Bytes) {
+      for (int b = 0; b < count; ++b) feed<true>(closed[b], x.at, on, b * n);
+      for (int r = 1; r < rows; ++r)
+#pragma GCC unroll 4
+        for (int b = 0; b < count; ++b) feed<false>(closed[b], x.at, on, r * lanes + b * n);
+      for (int b = 0; b < count; ++b) closed[b].close(rows);
+    } else {
+      for (int b = 0; b < count; ++b) {
+        block running;
+        ask_ahead<count, lanes * rows>(x, b);
+        feed<true>(running, x.at, on, b * n);
+#pragma GCC unroll 8
+        for (int r = 1; r < rows; ++r) feed<false>(running, x.at, on, r * lanes + b * n);
+        running.close(rows);
+        closed[b] = running;
+      }
     }
-    if constexpr (!form::order_free)
+    if constexpr (form::order_free) {
+      for (int b = 1; b < count; ++b) closed[0].merge(closed[b], 0);
+      state s = closed[0].state(0, 0);
+      for (int j = 1; j < n; ++j) s = m.combine(s, closed[0].state(j, 0));
+      return s;
+    } else {
       return closed[0].state(0, merge_neighbours<n, count>(closed, rows));
-    for (int b = 1; b < count; ++b)
-      closed[0].merge(closed[b], 0);
-    state s = closed[0].state(0, 0);
-    for (int j = 1; j < n; ++j)
-      s = m.combine(s, closed[0].state(j, 0));
-    return s;
+    }
   }
   template <class... Runs>
-  TALLY_INLINE static state lane_by_lane(monoid_type const& m, i64 position, [[maybe_unused]] mask_number const* on, Runs... x) {
+  TALLY_INLINE static state lane_by_lane(monoid_type const& m, i64 position, [[maybe_unused]] mask_number const* on,
+                                         Runs... x) {
     auto const combine = [&](state const& a, state const& b) { return m.combine(a, b); };
     constexpr int width = lanes < lanes_in_flight ? lanes : lanes_in_flight;
     constexpr bool by_row = !monoid_type::law.commutative;
@@ -163,35 +178,37 @@ private:
     state of_row[rows];
     for (int pass = 0; pass < (by_row ? rows : 1); ++pass) {
       for (int l = 0; l < lanes; l += width) {
+        if constexpr (!by_row) (ask_ahead<lanes / width, lanes * rows>(x, l / width), ...);
         lanes_t<monoid_type, width> running(m);
         for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r) {
           int const e = r * lanes + l;
           for (int j = 0; j < width; ++j)
             running.step(m, j, Leaf::masked ? on[e + j] != 0 : true, position + e + j, x.at[e + j]...);
         }
-        for (int j = 0; j < width; ++j)
-          closed[l + j] = running.close(m, j);
+        for (int j = 0; j < width; ++j) closed[l + j] = running.close(m, j);
       }
       combine_neighbours(combine, closed, lanes);
       of_row[pass] = closed[0];
     }
-    if constexpr (by_row)
-      combine_neighbours(combine, of_row, rows);
+    if constexpr (by_row) combine_neighbours(combine, of_row, rows);
     return of_row[0];
   }
 };
 
-/// Adds the leaf that starts at element `first` to one folder.
-template <leaf_shape Shape, class Values, class Program, class Folder, class Leaf>
-TALLY_INLINE void add_leaf(Folder& f, Values& values, Program const& p, Leaf const& leaf, i64 first) {
-  i64 const left = p.extent - first;
+template <class Values, class Folder, class Leaf, int... Slot>
+TALLY_INLINE void add_whole_leaf(Folder& f, Values& values, Leaf const& leaf, index_list<Slot...>) {
+  f.add_leaf(leaf.monoid, values.p.first + values.first, values.template mask<typename Folder::mask_number>(leaf.mask),
+             values.template values<Slot, typename Folder::number>(get<Slot>(leaf.values))...);
+}
+
+/// Adds the current leaf of `values` to one folder.
+template <leaf_shape Shape, class Program, class Folder, class Leaf>
+TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& leaf) {
+  i64 const left = values.p.extent - values.first;
+  bool const whole = left >= Shape.elements();
   if constexpr (needs<Program, Leaf>::at_once)
-    if (left >= Shape.elements())
-      return [&]<int... Slot>(index_list<Slot...>) __attribute__((always_inline)) {
-        f.add_leaf(leaf.monoid, p.first + first, values.template mask<typename Folder::mask_number>(leaf.mask),
-                   values.template values<Slot, typename Folder::number>(get<Slot>(leaf.values))...);
-      }(indices_up_to<decltype(leaf.values)::size>{});
-  f.add(leaf.monoid, fold_leaf<Shape>(p, leaf, first, left < Shape.elements() ? int(left) : Shape.elements()));
+    if (whole) return add_whole_leaf(f, values, leaf, indices_up_to<decltype(leaf.values)::size>{});
+  f.add(leaf.monoid, fold_leaf<Shape>(values.p, leaf, values.first, whole ? Shape.elements() : static_cast<int>(left)));
 }
 
 template <int Bytes, class Columns, class... Leaves>
@@ -204,7 +221,7 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   do { // at least one leaf, and the compiler may know it
     values.move_to(k * shape.elements());
     for_each_index<sizeof...(Leaves)>([&](auto i) __attribute__((always_inline)) {
-      add_leaf<shape>(get<i>(folders), values, p, get<i>(p.leaves), values.first);
+      add_leaf<shape>(get<i>(folders), values, get<i>(p.leaves));
     });
   } while (++k < leaf + count);
   for_each_index<sizeof...(Leaves)>([&](auto i) __attribute__((always_inline)) {

@@ -4,12 +4,12 @@
 // computed into a buffer in the nearest cache, once for all neighbouring folds of the same expression. Layer 5, host only.
 #pragma once
 
+#include <tally/fold/tree.hpp>
+#include <tally/run/cpu_lanes.hpp>
+
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-
-#include <tally/fold/tree.hpp>
-#include <tally/run/cpu_lanes.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -29,11 +29,9 @@ constexpr bool same_expression(E const& a, E const& b) {
   else if constexpr (requires { a.value; })
     return std::memcmp(&a.value, &b.value, sizeof a.value) == 0;
   else if constexpr (requires { a.args; } && E::lowerable)
-    return [&]<int... I>(index_list<I...>) {
-      return (true && ... && same_expression(get<I>(a.args), get<I>(b.args)));
-    }(indices_up_to<decltype(a.args)::size>{});
-  else
-    return &a == &b;
+    return [&]<int... I>(index_list<I...>) { return (true && ... && same_expression(get<I>(a.args), get<I>(b.args))); }
+  (indices_up_to<decltype(a.args)::size>{});
+  else return &a == &b;
 }
 
 /// The column an expression names, or -1 when it computes something.
@@ -79,19 +77,17 @@ struct value_buffer {
 private:
   template <class V, class F>
   TALLY_INLINE static void compute(V* __restrict out, F const& f) {
-    for (int e = 0; e < Elements; ++e)
-      out[e] = f(e);
+    for (int e = 0; e < Elements; ++e) out[e] = f(e);
   }
 };
 
 template <class E, class Program>
 using value_of = std::remove_cvref_t<decltype(std::declval<E const&>().eval(std::declval<Program const&>().row_at(0)))>;
 template <class V>
-inline constexpr bool fits_a_buffer = std::is_trivially_copyable_v<V> && std::is_default_constructible_v<V>;
+inline constexpr bool fits_a_buffer = std::is_trivially_copyable_v<V>&& std::is_default_constructible_v<V>;
 /// Whether values of type V can be read as if they were of type To.
 template <class V, class To>
-inline constexpr bool reads_as =
-    std::is_same_v<V, To> || (integer<V> && integer<To> && sizeof(V) == sizeof(To));
+inline constexpr bool reads_as = std::is_same_v<V, To> || (integer<V> && integer<To> && sizeof(V) == sizeof(To));
 
 /// Element e of an expression over the leaf that starts at `first`. Holds copies where it may, so that the compiler knows
 /// that writing values into a buffer does not change what they are computed from.
@@ -126,8 +122,9 @@ struct needs<Program, bound<M, pack<Es...>, Mask>> {
   template <class V>
   using as = std::conditional_t<std::is_void_v<typename wants<M>::number>, V, typename wants<M>::number>;
   static constexpr bool masked = !std::is_same_v<Mask, always>;
-  static constexpr bool at_once = (true && ... && fits_a_buffer<value_of<Es, Program>>) &&
-                                  (!masked || (Mask::lowerable && (true && ... && Es::lowerable)));
+  static constexpr bool lowerable = (Mask::lowerable && ... && Es::lowerable);
+  static constexpr bool fits = (true && ... && fits_a_buffer<value_of<Es, Program>>);
+  static constexpr bool at_once = fits && (lowerable || !masked);
   static constexpr int values = at_once ? int(sizeof...(Es)) : 0;
   static constexpr int bytes = at_once ? tally::detail::max_of(1, int(sizeof(as<value_of<Es, Program>>))...) : 1;
   static constexpr int mask_bytes = at_once && masked ? int(sizeof(typename wants<M>::mask)) : 0;
@@ -154,8 +151,7 @@ struct leaf_values<program<Columns, Leaves...>> {
   /// To the leaf that starts at element e.
   TALLY_INLINE void move_to(i64 e) {
     first = e;
-    for (auto& b : of_slot)
-      b.mark = nullptr;
+    for (auto& b : of_slot) b.mark = nullptr;
     of_mask.mark = nullptr;
   }
   /// The values of an expression, converted to To (void: not converted).
@@ -166,10 +162,8 @@ struct leaf_values<program<Columns, Leaves...>> {
     if constexpr (detail::lies_in_memory<E, Columns>() && detail::reads_as<Own, V>)
       return value_run<Own, true>{get<detail::column_named_by<E>>(p.columns).data + first};
     else
-      return value_run<V, false>{
-          of_slot[Slot].template fill<V>(of, [x = detail::element<program_type, E>{p, of, first}](int e) {
-            return static_cast<V>(x(e));
-          })};
+      return value_run<V, false>{of_slot[Slot].template fill<V>(
+          of, [x = detail::element<program_type, E>{p, of, first}](int e) { return static_cast<V>(x(e)); })};
   }
   /// All bits set for an element that passes, none for another; null where all pass.
   template <class To, class Mask>
