@@ -128,9 +128,9 @@ queued_run enqueue(full_request& r, bool timed) {
   for (i64 level = q.chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, epoch_bytes + 8 * words));
-  q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
+  if (r.answer == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
   partials_view view{room, room + epoch_bytes};
-  void* answer = q.slot.device();
+  void* answer = r.answer != nullptr ? r.answer : q.slot.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
   void* arguments[] = {r.program, &counts, &view, &answer};
   launch_shape shape;

@@ -4,8 +4,8 @@
 // in min and max; free of order because the position settles everything.
 #pragma once
 
+#include <tally/base/ordered_key.hpp>
 #include <tally/fold/fold.hpp>
-#include <tally/fold/min_max.hpp>
 
 namespace tally::inline v0 {
 
@@ -17,41 +17,46 @@ struct placed {
   friend constexpr bool operator==(placed const&, placed const&) = default;
 };
 
-/// The position of the least (greatest) element.
+/// The position of the least (greatest) element. States compare as pairs (key, position), in which "nowhere" is the
+/// greatest position, so no case is special.
 template <class T, bool Least>
 struct arg_monoid {
-  using state = placed<T>;
+  using key = ordered_key_t<T>;
+  using state = placed<key>;
   static constexpr laws law = any_order;
-  TALLY_INLINE constexpr state identity() const { return {T{}, -1}; }
-  TALLY_INLINE constexpr state lift(i64 position, T v) const { return {v, position}; }
+  TALLY_INLINE static constexpr key farthest_key() {
+    return Least ? cuda::std::numeric_limits<key>::max() : cuda::std::numeric_limits<key>::min();
+  }
+  TALLY_INLINE static constexpr bool beats(key a, i64 at_a, key b, i64 at_b) {
+    return (Least ? a < b : b < a) || (a == b && static_cast<u64>(at_a) < static_cast<u64>(at_b));
+  }
+  TALLY_INLINE constexpr state identity() const { return {farthest_key(), -1}; }
+  TALLY_INLINE constexpr state lift(i64 position, T v) const { return {ordered_key<Least>(v), position}; }
   TALLY_INLINE constexpr state combine(state const& a, state const& b) const {
-    if (a.position < 0)
-      return b;
-    if (b.position < 0)
-      return a;
-    if (before(a.value, b.value))
-      return a;
-    if (before(b.value, a.value))
-      return b;
-    return a.position < b.position ? a : b;
+    bool const keep = beats(a.value, a.position, b.value, b.position);
+    return {keep ? a.value : b.value, keep ? a.position : b.position};
   }
   constexpr i64 lower(state const& s, summary) const { return s.position; }
   constexpr bool empty(state const& s, summary) const { return s.position < 0; }
 
-private:
-  /// Whether a beats b: NaN beats numbers, and -0 is less than +0.
-  TALLY_INLINE static constexpr bool before(T a, T b) {
-    if constexpr (floating<T>) {
-      auto const x = widen(a), y = widen(b);
-      if (x != x || y != y)
-        return x != x && y == y;
-      if (x == y)
-        return sign_of(x) == Least && sign_of(y) != Least;
-      return (x < y) == Least;
-    } else {
-      return Least ? a < b : b < a;
+  /// Lanes meet elements in the order of their positions, so only a better key counts; of floats, every key is better than
+  /// the farthest.
+  template <int N>
+  struct lanes {
+    key best[N];
+    i64 at[N];
+    TALLY_INLINE constexpr explicit lanes(arg_monoid) {
+      for (int j = 0; j < N; ++j)
+        best[j] = farthest_key(), at[j] = -1;
     }
-  }
+    TALLY_INLINE constexpr void step(arg_monoid, int j, bool on, i64 position, T v) {
+      key const k = ordered_key<Least>(v);
+      bool const better = floating<T> ? (Least ? k < best[j] : best[j] < k) : beats(k, position, best[j], at[j]);
+      best[j] = on && better ? k : best[j];
+      at[j] = on && better ? position : at[j];
+    }
+    TALLY_INLINE constexpr state close(arg_monoid, int j) const { return {best[j], at[j]}; }
+  };
 };
 
 /// The first (last) element that passes.

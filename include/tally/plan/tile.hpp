@@ -15,6 +15,8 @@ namespace tally::inline v0::planning {
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
   p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : heavy ? 256 : 512;
+  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
+    p.threads_per_block /= 2;
   p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : 1;
   while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;

@@ -47,9 +47,10 @@ struct full_request {
   int ordinal; ///< -1: where the data is
   stream_ref stream;
   tally::plan const* given; ///< a plan to use instead of the planner's; null: none
+  void* answer = nullptr;   ///< device memory for the states; null: a slot that the host can read
 };
 
-/// A run that has been queued: its states arrive in the slot.
+/// A run that has been queued: its states arrive in the slot, unless the request named another place.
 struct queued_run {
   int ordinal;
   stream_ref stream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // tally as a contestant: each workload as a user writes it, under both contracts, queued on the bench's stream through the
-// door that run() itself uses. Every enqueue binds, plans and looks its kernel up again, as a warm run does; the answer
-// stays in the run's own slot. Test layer.
+// door that run() itself uses. Every enqueue binds, plans and looks its kernel up again, as a warm run does; the
+// states stay on the device, as the answers of the peers do. Test layer.
 #include "../contestant.h"
 
 #include "tally_workloads.hpp"
@@ -23,29 +23,6 @@ std::string& error_text() {
   static std::string text;
   return text;
 }
-
-/// Runs in flight: a slot may only be given back when its kernel is done, so the newest few thousand are kept.
-template <class Kept> class ring {
-public:
-  static constexpr std::size_t size = 4096, quarter = size / 4;
-
-  template <class Queue> void push(Queue&& queue, void* stream) {
-    auto const at = count_ % size;
-    if (at % quarter == 0) {
-      if (count_ >= size) marks_[at / quarter].wait(); // everything of the quarter that is about to be overwritten
-      if (count_ != 0) marks_[(at / quarter + 3) % 4] = gpu::record(0, {stream});
-    }
-    if (kept_.size() < size) kept_.push_back(queue());
-    else kept_[at] = queue();
-    ++count_;
-  }
-  Kept const& newest() const { return kept_[(count_ - 1) % size]; }
-
-private:
-  std::vector<Kept> kept_;
-  gpu::mark marks_[4];
-  std::size_t count_ = 0;
-};
 
 struct prepared_run {
   virtual ~prepared_run() = default;
@@ -76,20 +53,24 @@ template <class Work, contract Contract> struct run_of : prepared_run {
     auto const r = Work::pipeline(columns, n);
     check_source(r.pipe.source);
     auto bound = bind(r);
-    in_flight.push([&] {
-      auto request = detail::request_for(bound.program, on::gpu.stream(stream), Contract);
-      return gpu::enqueue(request);
-    }, stream);
+    auto request = detail::request_for(bound.program, on::gpu.stream(stream), Contract);
+    request.answer = place.data();
+    gpu::enqueue(request);
+    used = {stream};
   }
   void results(double* out) const override {
     const void* nowhere[3] = {nullptr, nullptr, nullptr};
     auto const r = Work::pipeline(nowhere, n);
     auto const bound = bind(r);
-    spread(detail::answers_of(r, bound, *static_cast<states const*>(in_flight.newest().slot.host())), out);
+    states s;
+    gpu::copy(&s, place.data(), sizeof s, 0, used);
+    gpu::wait(0, used);
+    spread(detail::answers_of(r, bound, s), out);
   }
 
   std::int64_t n;
-  ring<gpu::queued_run> in_flight;
+  gpu::device_memory place = gpu::allocate(sizeof(states), 0);
+  gpu::stream_ref used;
 };
 
 struct maker {
