@@ -24,13 +24,12 @@ missing_packages() {
   command -v ccache >/dev/null || say ccache
   command -v python3 >/dev/null || say python3
   if ! command -v g++ >/dev/null; then
-    say g++ librange-v3-dev doctest-dev libfmt-dev nlohmann-json3-dev libcli11-dev | tr ' ' '\n'
+    say g++ librange-v3-dev doctest-dev libfmt-dev nlohmann-json3-dev | tr ' ' '\n'
   else
     has_header range/v3/version.hpp || say librange-v3-dev
     has_header doctest/doctest.h || say doctest-dev
     has_header fmt/core.h || say libfmt-dev
     has_header nlohmann/json.hpp || say nlohmann-json3-dev
-    has_header CLI/CLI.hpp || say libcli11-dev
   fi
   has_toolkit || python3 -m pip --version >/dev/null 2>&1 || say python3-pip
 }
