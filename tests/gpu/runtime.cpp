@@ -213,7 +213,10 @@ TEST_CASE("a kernel from a unit's text runs and rounds twice") {
 
 TEST_CASE("a workspace is zero when first seen and as the kernels left it afterwards") {
   if (no_kernels()) return;
-  auto* const space = gpu::workspace(0, {}, 4096);
+  gpu::current_device const in_scope(gpu::device_of(0));
+  gpu::driver::stream fresh = nullptr; // the library's own stream may have served other tests
+  REQUIRE(raw().stream_create(&fresh, 1) == 0);
+  auto* const space = gpu::workspace(0, {fresh}, 4096);
   auto const clean = bytes_on_device(space, 4096);
   CHECK(clean == std::vector<char>(4096));
   std::vector<unsigned> data(1'000'003);
@@ -224,15 +227,15 @@ TEST_CASE("a workspace is zero when first seen and as the kernels left it afterw
   for (int i = 0; i < 20; ++i) {
     auto const slot = gpu::take_result_slot(0, 8);
     *static_cast<unsigned long long*>(slot.host()) = 0;
-    launch(k, {.grid_blocks = 100, .block_threads = 256}, {}, gpu::workspace(0, {}, 4096), memory.data(),
+    launch(k, {.grid_blocks = 100, .block_threads = 256}, {}, gpu::workspace(0, {fresh}, 4096), memory.data(),
            static_cast<unsigned long long>(data.size()), slot.device());
     gpu::wait(0);
     CHECK(*static_cast<unsigned long long*>(slot.host()) == expected);
   }
-  CHECK(gpu::workspace(0, {}, 4096) == space);
+  CHECK(gpu::workspace(0, {fresh}, 4096) == space);
   CHECK(bytes_on_device(space, 4096) == clean);
   auto const large = std::size_t{40} << 20;
-  CHECK(bytes_on_device(gpu::workspace(0, {}, large), large) == std::vector<char>(large));
+  CHECK(bytes_on_device(gpu::workspace(0, {fresh}, large), large) == std::vector<char>(large));
 }
 
 TEST_CASE("clusters and shared memory beyond 48 KiB are launched, and impossible shapes refused without harm") {
