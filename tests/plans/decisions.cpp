@@ -127,8 +127,8 @@ static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)
 static_assert(block_0(facts_with(1 << 20, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree,
               "free of order or not, reproducible does not pay for CUB");
 constexpr fold_facts vast_fold{256, true, false, false, block_algorithm::raking_commutative_only};
-static_assert(block_0(facts_with(1 << 10, given_up, targets::h200, vast_fold)) == block_algorithm::neighbour_tree);
-static_assert(refused(make_plan(facts_with(1 << 10, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
+static_assert(block_0(facts_with(1 << 16, given_up, targets::h200, vast_fold)) == block_algorithm::neighbour_tree);
+static_assert(refused(make_plan(facts_with(1 << 16, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
                   .numbers[0] > 48 * 1024);
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
 static_assert(refused(make_plan(sum_of(1 << 20, given_up)), "cub::BlockReduce", 0).choice == nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The verb explain: what run would do with a reduction, on which back end, and why. Layer 5. Here a reduction's types
-// become the plain facts and names of a description; planning and rendering are compiled.
+// become the plain facts and names of a description; placing, planning and rendering are compiled.
 #pragma once
 
 #include <tally/plan/explain.hpp>
@@ -121,106 +121,36 @@ description describe_reduction(R const& r, Bound const& b, contract c) {
   d.facts = facts_of(b.program, target{}, c);
   for_each_index<Program::columns_type::size>(
       [&](auto i) { d.sources.push_back(describe_column(get<i>(b.program.columns), i + 1)); });
-  std::vector<std::string> names;
+  name_list names;
   unpack([&](auto const&... f) { return name_all(r.pipe, pack<>{}, names, f...); }, r.folds);
   describe_leaves(b.program, names, d.folds);
+  d.leaves_per_tile = cpu::leaves_per_tile;
   if constexpr (Program::lowerable)
     d.ptx_of = &ptx_for<Program>;
   return d;
 }
 
-inline void place_on_host(description& d, int threads) {
-  d.facts.target = targets::host;
-  d.threads = threads > 0 ? threads : cpu::core_count();
-  d.leaves_per_tile = cpu::leaves_per_tile;
-  d.place = "host, " + std::to_string(d.threads) + (d.threads == 1 ? " thread" : " threads");
-}
+/// Where the columns lie, and the GPU that on::any would take (-1: the host).
+struct column_places {
+  gpu::column_place columns[max_sources];
+  int of_any;
+};
 
-/// Without the list of every place that was looked at.
-inline std::string shortened(std::string const& reason) { return reason.substr(0, reason.find(": lib")); }
-
-/// What holds a program on the host whatever the target.
-inline bool held_on_host(description& d) {
-  bool held = false;
-  for (auto const& s : d.sources)
-    if (s.host_only)
-      held = true, d.why_not.push_back({"a GPU", "only host code knows the elements of this range", s.name});
-  for (auto const& f : d.folds)
-    if (f.host_only)
-      held = true, d.why_not.push_back({"a GPU", "a host function has no device text; TALLY_FUNCTION would have", f.name});
-  return held;
-}
-
-/// A GPU at hand: columns in host memory will be staged, and staged memory is aligned.
-template <class Program>
-void place_on_device(description& d, Program& p, int ordinal) {
-  gpu::column_place places[max_sources]{};
-  places_of(p, places);
-  d.on_gpu = true;
-  d.facts.target = gpu::target_of(ordinal);
-  d.place = gpu::facts_of(ordinal).name + ", " + describe(d.facts.target);
-  for (std::size_t i = 0; i < d.sources.size(); ++i) {
-    if (places[i].pointer == nullptr)
-      continue;
-    auto const where = gpu::residence_of(*places[i].pointer);
-    if (where != gpu::residence::host && where != gpu::residence::pinned)
-      continue;
-    d.sources[i].staged = true;
-    d.sources[i].address_alignment = d.facts.sources[i].address_alignment = 16;
-  }
-}
-
-template <class Program>
-void place_by_target(description& d, Program&, target const& t) {
-  if (t == targets::host)
-    return d.why_not.push_back({"a GPU", "the target is the host", ""}), place_on_host(d, 0);
-  if (held_on_host(d))
-    return place_on_host(d, 0);
-  d.on_gpu = true;
-  d.facts.target = t;
-  d.place = describe(t);
-}
-template <class Program>
-void place_by_option(description& d, Program&, on::cpu_place where) {
-  if (!held_on_host(d))
-    d.why_not.push_back({"a GPU", "on::cpu asks for the host", ""});
-  place_on_host(d, where.thread_count);
-}
-template <class Program>
-void place_by_option(description& d, Program& p, on::gpu_place where) {
-  if (gpu::device_count() == 0)
-    throw no_gpu(gpu::why_no_device());
-  gpu::column_place places[max_sources]{};
-  places_of(p, places);
-  int const home = where.ordinal >= 0 ? where.ordinal : gpu::home_of(places, Program::columns_type::size);
-  place_on_device(d, p, home >= 0 ? home : 0);
-}
-template <class Program>
-void place_by_option(description& d, Program& p, on::any_place) {
-  if (int const ordinal = gpu_for(p); ordinal >= 0) {
-    place_on_device(d, p, ordinal);
-    return d.why_not.push_back({"the CPU", "the columns lie in the memory of this GPU", ""});
-  }
-  if (!held_on_host(d)) {
-    if (!d.reads())
-      d.why_not.push_back({"a GPU", "there is nothing to read", ""});
-    else if (gpu::device_count() == 0)
-      d.why_not.push_back({"a GPU", shortened(gpu::why_no_device()), ""});
-    else
-      d.why_not.push_back({"a GPU", "the columns lie in host memory, and the way to the GPU is longer than the read; "
-                                    "on::gpu would copy them", ""});
-  }
-  place_on_host(d, 0);
-}
+/// Compiled in dsl/plan: plans for a place or a target, and says why not another.
+explanation explain_at(description d, column_places const& places, target const& t);
+explanation explain_at(description d, column_places const& places, on::any_place);
+explanation explain_at(description d, column_places const& places, on::cpu_place where);
+explanation explain_at(description d, column_places const& places, on::gpu_place where);
 
 template <class R, class Bound, class... Options>
 explanation explain_bound(R const& r, Bound& b, Options... options) {
   description d = describe_reduction(r, b, contract_in(options...));
+  column_places places{{}, gpu_for(b.program)};
+  places_of(b.program, places.columns);
   if constexpr ((std::same_as<Options, target> || ...))
-    place_by_target(d, b.program, target_in(options...));
+    return explain_at(std::move(d), places, target_in(options...));
   else
-    place_by_option(d, b.program, place_in(options...));
-  return explanation(std::move(d));
+    return explain_at(std::move(d), places, place_in(options...));
 }
 
 } // namespace detail

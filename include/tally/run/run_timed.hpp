@@ -3,8 +3,6 @@
 // The verb run_timed: run, and beside the answers the explanation with what it took. Layer 5.
 #pragma once
 
-#include <chrono>
-
 #include <tally/run/explain.hpp>
 
 namespace tally::inline v0 {
@@ -24,15 +22,14 @@ struct timed_states {
   double seconds;
 };
 
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+/// Seconds of a clock that never goes back; compiled, because <chrono> is a heavy header.
+double seconds_now();
 
 template <class Program>
 timed_states<typename Program::states> compute_timed(Program p, on::cpu_place where, contract c) {
-  auto const start = std::chrono::steady_clock::now();
+  double const start = seconds_now();
   auto states = compute(p, where, c);
-  return {states, seconds_since(start)};
+  return {states, seconds_now() - start};
 }
 /// Seconds of the GPU itself, between two marks around the launch.
 template <class Program>
@@ -69,10 +66,10 @@ auto run_timed(R const& r, Options... options) {
       return (void)sizeof(Reason), ill_formed{};
     } else {
       auto const plan_of = explain(r, options...);
-      auto const start = std::chrono::steady_clock::now();
+      double const start = detail::seconds_now();
       auto const b = tally::bind(r);
       auto const timed = detail::compute_timed(b.program, where, detail::contract_in(options...));
-      double const whole = detail::seconds_since(start);
+      double const whole = detail::seconds_now() - start;
       auto answers = detail::answers_of(r, b, timed.states);
       return timed_run<decltype(answers)>{std::move(answers), plan_of.measured(timed.seconds, whole)};
     }
