@@ -3,6 +3,7 @@
 // Everything a user needs: pipelines, folds, run, explain. No header of the library includes this one.
 #pragma once
 
+#include <tally/base/because.hpp> // first, so that a refusal has a short way to the user's file
 #include <tally/fold/folds.hpp>
 #include <tally/pipeline/filter.hpp>
 #include <tally/pipeline/from.hpp>

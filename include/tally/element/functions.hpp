@@ -25,168 +25,168 @@ TALLY_HD constexpr auto real_argument(T x) {
 
 struct sqrt {
   static constexpr char const* spelling = "sqrt";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::sqrt(real_argument(a));
   }
 };
 struct exp {
   static constexpr char const* spelling = "exp";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::exp(real_argument(a));
   }
 };
 struct exp2 {
   static constexpr char const* spelling = "exp2";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::exp2(real_argument(a));
   }
 };
 struct expm1 {
   static constexpr char const* spelling = "expm1";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::expm1(real_argument(a));
   }
 };
 struct log {
   static constexpr char const* spelling = "log";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::log(real_argument(a));
   }
 };
 struct log2 {
   static constexpr char const* spelling = "log2";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::log2(real_argument(a));
   }
 };
 struct log10 {
   static constexpr char const* spelling = "log10";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::log10(real_argument(a));
   }
 };
 struct log1p {
   static constexpr char const* spelling = "log1p";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::log1p(real_argument(a));
   }
 };
 struct sin {
   static constexpr char const* spelling = "sin";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::sin(real_argument(a));
   }
 };
 struct cos {
   static constexpr char const* spelling = "cos";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::cos(real_argument(a));
   }
 };
 struct tan {
   static constexpr char const* spelling = "tan";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::tan(real_argument(a));
   }
 };
 struct asin {
   static constexpr char const* spelling = "asin";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::asin(real_argument(a));
   }
 };
 struct acos {
   static constexpr char const* spelling = "acos";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::acos(real_argument(a));
   }
 };
 struct atan {
   static constexpr char const* spelling = "atan";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::atan(real_argument(a));
   }
 };
 struct sinh {
   static constexpr char const* spelling = "sinh";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::sinh(real_argument(a));
   }
 };
 struct cosh {
   static constexpr char const* spelling = "cosh";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::cosh(real_argument(a));
   }
 };
 struct tanh {
   static constexpr char const* spelling = "tanh";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::tanh(real_argument(a));
   }
 };
 struct cbrt {
   static constexpr char const* spelling = "cbrt";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::cbrt(real_argument(a));
   }
 };
 struct erf {
   static constexpr char const* spelling = "erf";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::erf(real_argument(a));
   }
 };
 struct floor {
   static constexpr char const* spelling = "floor";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::floor(real_argument(a));
   }
 };
 struct ceil {
   static constexpr char const* spelling = "ceil";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::ceil(real_argument(a));
   }
 };
 struct trunc {
   static constexpr char const* spelling = "trunc";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::trunc(real_argument(a));
   }
 };
 struct round {
   static constexpr char const* spelling = "round";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::round(real_argument(a));
   }
 };
 struct pow {
   static constexpr char const* spelling = "pow";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static auto apply(A a, B b) {
     using T = decltype(real_argument(a) + real_argument(b));
     return math::pow(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
@@ -194,7 +194,7 @@ struct pow {
 };
 struct atan2 {
   static constexpr char const* spelling = "atan2";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static auto apply(A a, B b) {
     using T = decltype(real_argument(a) + real_argument(b));
     return math::atan2(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
@@ -202,7 +202,7 @@ struct atan2 {
 };
 struct hypot {
   static constexpr char const* spelling = "hypot";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static auto apply(A a, B b) {
     using T = decltype(real_argument(a) + real_argument(b));
     return math::hypot(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
@@ -210,7 +210,7 @@ struct hypot {
 };
 struct fmod {
   static constexpr char const* spelling = "fmod";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static auto apply(A a, B b) {
     using T = decltype(real_argument(a) + real_argument(b));
     return math::fmod(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
@@ -218,7 +218,7 @@ struct fmod {
 };
 struct copysign {
   static constexpr char const* spelling = "copysign";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static auto apply(A a, B b) {
     using T = decltype(real_argument(a) + real_argument(b));
     return math::copysign(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)));
@@ -228,7 +228,7 @@ struct copysign {
 /// a * b + c with one rounding.
 struct fma {
   static constexpr char const* spelling = "fma";
-  template <class A, class B, class C>
+  template <real A, real B, real C>
   TALLY_INLINE static auto apply(A a, B b, C c) {
     using T = decltype(real_argument(a) + real_argument(b) + real_argument(c));
     return math::fma(static_cast<T>(real_argument(a)), static_cast<T>(real_argument(b)), static_cast<T>(real_argument(c)));
@@ -241,7 +241,7 @@ struct magnitude;
 
 struct abs {
   static constexpr char const* spelling = "abs";
-  template <class A>
+  template <real A>
   TALLY_INLINE static constexpr auto apply(A a) {
     if constexpr (integer<A>)
       return a < A(0) ? wrapping::subtract(accumulator_t<A>(0), widen(a)) : widen(a);
@@ -261,7 +261,7 @@ struct abs {
 template <bool Least>
 struct extreme {
   static constexpr char const* spelling = Least ? "least" : "most";
-  template <class A, class B>
+  template <real A, real B>
   TALLY_INLINE static constexpr auto apply(A a, B b) {
     using T = common_t<A, B>;
     auto const x = static_cast<T>(a), y = static_cast<T>(b);
@@ -294,6 +294,7 @@ struct is_nan {
 struct select {
   static constexpr char const* spelling = "select";
   template <class A, class B>
+    requires cuda::std::same_as<A, B> || reals<A, B>
   TALLY_INLINE static constexpr auto apply(bool condition, A a, B b) {
     if constexpr (cuda::std::same_as<A, B>)
       return condition ? a : b;
@@ -308,6 +309,7 @@ template <class T>
 struct cast {
   static constexpr char const* spelling = "cast";
   template <class A>
+    requires requires(A a) { static_cast<T>(a); }
   TALLY_INLINE static constexpr T apply(A a) {
     if constexpr (floating<A> && integer<T>) {
       using limits = cuda::std::numeric_limits<T>;
@@ -326,6 +328,7 @@ struct cast {
 struct squared {
   static constexpr char const* spelling = "squared";
   template <class A>
+    requires requires(A a) { times::apply(a, a); }
   TALLY_INLINE static constexpr auto apply(A a) {
     return times::apply(a, a);
   }

@@ -11,11 +11,15 @@ namespace tally::inline v0 {
 
 namespace op {
 
+template <class A, class B>
+concept reals = real<A> && real<B>;
+
 struct plus {
   static constexpr char const* spelling = "+";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { a + b; }
   TALLY_INLINE static constexpr auto apply(A a, B b) {
-    if constexpr (real<A> && real<B>) {
+    if constexpr (reals<A, B>) {
       using T = common_t<A, B>;
       return wrapping::add(static_cast<T>(a), static_cast<T>(b));
     } else {
@@ -27,8 +31,9 @@ struct plus {
 struct minus {
   static constexpr char const* spelling = "-";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { a - b; }
   TALLY_INLINE static constexpr auto apply(A a, B b) {
-    if constexpr (real<A> && real<B>) {
+    if constexpr (reals<A, B>) {
       using T = common_t<A, B>;
       return wrapping::subtract(static_cast<T>(a), static_cast<T>(b));
     } else {
@@ -40,8 +45,9 @@ struct minus {
 struct times {
   static constexpr char const* spelling = "*";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { a * b; }
   TALLY_INLINE static constexpr auto apply(A a, B b) {
-    if constexpr (real<A> && real<B>) {
+    if constexpr (reals<A, B>) {
       using T = common_t<A, B>;
       return wrapping::multiply(static_cast<T>(a), static_cast<T>(b));
     } else {
@@ -53,8 +59,9 @@ struct times {
 struct divided {
   static constexpr char const* spelling = "/";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { a / b; }
   TALLY_INLINE static constexpr auto apply(A a, B b) {
-    if constexpr (real<A> && real<B>) {
+    if constexpr (reals<A, B>) {
       using T = common_t<A, B>;
       auto const x = static_cast<T>(a), y = static_cast<T>(b);
       if constexpr (integer<T>)
@@ -80,6 +87,7 @@ struct remainder {
 struct negated {
   static constexpr char const* spelling = "-";
   template <class A>
+    requires real<A> || requires(A a) { -a; }
   TALLY_INLINE static constexpr auto apply(A a) {
     if constexpr (integer<A> || cuda::std::same_as<A, bool>)
       return wrapping::subtract(i64(0), static_cast<i64>(a));
@@ -102,7 +110,7 @@ TALLY_INLINE constexpr bool less_than(A a, B b) {
       return x < 0 || static_cast<u64>(x) < y;
     else
       return y >= 0 && x < static_cast<u64>(y);
-  } else if constexpr (real<A> && real<B>) {
+  } else if constexpr (reals<A, B>) {
     using T = common_t<A, B>;
     return static_cast<T>(a) < static_cast<T>(b);
   } else {
@@ -124,6 +132,7 @@ TALLY_INLINE constexpr bool equal_to(A a, B b) {
 struct less {
   static constexpr char const* spelling = "<";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { { a < b } -> cuda::std::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(a, b);
   }
@@ -132,6 +141,7 @@ struct less {
 struct greater {
   static constexpr char const* spelling = ">";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { { b < a } -> cuda::std::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(b, a);
   }
@@ -140,6 +150,10 @@ struct greater {
 struct less_equal {
   static constexpr char const* spelling = "<=";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) {
+      { a < b } -> cuda::std::convertible_to<bool>;
+      { a == b } -> cuda::std::convertible_to<bool>;
+    }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(a, b) || equal_to(a, b);
   }
@@ -148,6 +162,10 @@ struct less_equal {
 struct greater_equal {
   static constexpr char const* spelling = ">=";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) {
+      { b < a } -> cuda::std::convertible_to<bool>;
+      { a == b } -> cuda::std::convertible_to<bool>;
+    }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(b, a) || equal_to(a, b);
   }
@@ -156,6 +174,7 @@ struct greater_equal {
 struct equal {
   static constexpr char const* spelling = "==";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { { a == b } -> cuda::std::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return equal_to(a, b);
   }
@@ -164,6 +183,7 @@ struct equal {
 struct not_equal {
   static constexpr char const* spelling = "!=";
   template <class A, class B>
+    requires reals<A, B> || requires(A a, B b) { { a == b } -> cuda::std::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return !equal_to(a, b);
   }

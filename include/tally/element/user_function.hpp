@@ -16,6 +16,7 @@ struct user {
   using device_text = F;
   static constexpr char const* spelling = F::spelling;
   template <class... Ts>
+    requires requires(F f, Ts... xs) { f(xs...); }
   TALLY_INLINE static constexpr auto apply(Ts... xs) {
     return F{}(xs...);
   }
@@ -75,13 +76,15 @@ constexpr auto placeholders() {
   }(indices_up_to<K>{});
 }
 
-/// An expression, a number, or a host callable (given _1 to _K) as an expression.
+/// An expression, a number, or a callable (given _1 to _K) as an expression.
 template <int K, class F>
 constexpr auto as_element(F f) {
   if constexpr (expression<F>)
     return f;
   else if constexpr (scalar<F>)
     return literal<F>(f);
+  else if constexpr (requires { typename F::device_text; })
+    return unpack([&](auto... all) { return f(all...); }, placeholders<K>());
   else
     return [&]<class... Ps>(pack<Ps...> all) { return host_call<F, Ps...>(f, all); }(placeholders<K>());
 }

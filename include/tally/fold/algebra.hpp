@@ -26,10 +26,15 @@ struct folded_call {
   constexpr auto where(P condition) const {
     return each_leaf([&](auto leaf) { return leaf.where(condition); });
   }
-  /// Every leaf kept in accumulators of type T.
+  /// Every leaf that has a choice kept in accumulators of type T: a count stays a count.
   template <class T>
   constexpr auto in() const {
-    return each_leaf([](auto leaf) { return leaf.template in<T>(); });
+    return each_leaf([](auto leaf) {
+      if constexpr (requires { leaf.op; } && !requires { leaf.op.template in<T>(); })
+        return leaf;
+      else
+        return leaf.template in<T>();
+    });
   }
   /// Every leaf without NaN elements.
   constexpr auto ignoring_nan() const {
@@ -58,6 +63,13 @@ struct or_else_fold {
   using tally_fold = or_else_fold;
   Fold fold;
   Value value;
+
+  /// The fold of the elements for which the condition holds, with the same answer for the empty case.
+  template <class P>
+  constexpr auto where(P condition) const {
+    auto f = fold.where(condition);
+    return or_else_fold<decltype(f), Value>{f, value};
+  }
 };
 
 /// A fold whose answer is optional.
@@ -65,6 +77,13 @@ template <class Fold>
 struct maybe_fold {
   using tally_fold = maybe_fold;
   Fold fold;
+
+  /// The fold of the elements for which the condition holds, its answer optional as before.
+  template <class P>
+  constexpr auto where(P condition) const {
+    auto f = fold.where(condition);
+    return maybe_fold<decltype(f)>{f};
+  }
 };
 
 } // namespace tally::inline v0

@@ -39,8 +39,9 @@ struct count_monoid {
 
 struct count_operation : operation<count_operation> {
   static constexpr char const* spelling = "count";
+  static constexpr int takes = 0;
   template <class... Vs>
-  static constexpr bool accepts = true;
+  static constexpr bool accepts = sizeof...(Vs) == 0;
   template <class...>
   static constexpr auto bind() {
     return count_monoid{};
@@ -57,6 +58,15 @@ constexpr auto count_if(P condition) {
 }
 
 namespace op {
+/// Whether a condition does not hold.
+struct unmet {
+  static constexpr char const* spelling = "!";
+  static constexpr bool takes_a_condition = true;
+  template <cuda::std::same_as<bool> Condition>
+  TALLY_INLINE static constexpr bool apply(Condition c) {
+    return !c;
+  }
+};
 struct is_positive {
   static constexpr char const* spelling = "any";
   static constexpr bool of_elements = true;
@@ -81,12 +91,24 @@ struct condition_fold : folded_call<Question, decltype(count_if(_1))> {
   constexpr auto operator()(P condition) const {
     return call_of<Question>(count_if(condition));
   }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<Question, because::there_are<int(sizeof...(Es))>> {
+    return {};
+  }
 };
 template <class Question>
-struct condition_fold<Question, true> : folded_call<Question, decltype(count_if(!_1))> {
+struct condition_fold<Question, true> : folded_call<Question, decltype(count_if(call_of<op::unmet>(_1)))> {
   template <class P>
   constexpr auto operator()(P condition) const {
-    return call_of<Question>(count_if(!as_element<1>(condition)));
+    return call_of<Question>(count_if(call_of<op::unmet>(as_element<1>(condition))));
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<Question, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 
@@ -119,8 +141,9 @@ template <bool Up>
 struct count_modulo_operation : operation<count_modulo_operation<Up>> {
   static constexpr char const* spelling = Up ? "count_modulo" : "countdown_modulo";
   u32 modulus;
+  static constexpr int takes = 0;
   template <class... Vs>
-  static constexpr bool accepts = true;
+  static constexpr bool accepts = sizeof...(Vs) == 0;
   template <class...>
   constexpr auto bind() const {
     return count_modulo_monoid<Up>{modulus};

@@ -50,9 +50,15 @@ struct folding {
   }
   /// The same fold kept in accumulators of type T: sum.in<double>().
   template <class T>
+    requires requires(Op o) { o.template in<T>(); }
   constexpr auto in() const {
     auto o = op.template in<T>();
     return folding<decltype(o), Values, Mask>{o, values, mask};
+  }
+  template <class T>
+    requires(!requires(Op o) { o.template in<T>(); })
+  auto in() const -> because::the_fold_has_no_such_form<Op, T> {
+    return {};
   }
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
   constexpr auto ignoring_nan() const {
@@ -61,14 +67,28 @@ struct folding {
     return folding<decltype(o), Values, decltype(p)>{o, values, p};
   }
   /// A sum that reports 64-bit overflow as an error instead of wrapping.
+  template <class O = Op>
+    requires requires(O o) { o.checked(); }
   constexpr auto checked() const {
     auto o = op.checked();
     return folding<decltype(o), Values, Mask>{o, values, mask};
   }
+  template <class O = Op>
+    requires(!requires(O o) { o.checked(); })
+  auto checked() const -> because::the_fold_has_no_such_form<O> {
+    return {};
+  }
   /// A sum that carries its rounding errors along.
+  template <class O = Op>
+    requires requires(O o) { o.compensated(); }
   constexpr auto compensated() const {
     auto o = op.compensated();
     return folding<decltype(o), Values, Mask>{o, values, mask};
+  }
+  template <class O = Op>
+    requires(!requires(O o) { o.compensated(); })
+  auto compensated() const -> because::the_fold_has_no_such_form<O> {
+    return {};
   }
   /// The answer where there is no element to answer from.
   template <class T>
@@ -86,9 +106,10 @@ using fold_of_one = folding<Op, pack<placeholder<0>>>;
 template <class Op>
 using fold_of_none = folding<Op, pack<>>;
 
-/// What operations share: no accumulator of choice, nothing to ignore.
+/// What operations share: one element, no accumulator of choice, nothing to ignore.
 template <class Self>
 struct operation {
+  static constexpr int takes = 1;
   constexpr Self ignoring_nan() const { return static_cast<Self const&>(*this); }
 };
 

@@ -53,9 +53,11 @@ struct custom_operation : operation<custom_operation<State, Combine, Lift, Lower
   Lift lift;
   Lower lower;
   template <class... Vs>
-  static constexpr bool accepts = requires(Lift l, Combine c, Vs... vs) {
+  static constexpr bool accepts = requires(Lift l, Combine c, Lower w, State s, Vs... vs) {
     { l(vs...) } -> cuda::std::convertible_to<State>;
-    { c(l(vs...), l(vs...)) } -> cuda::std::convertible_to<State>;
+    { c(s, s) } -> cuda::std::convertible_to<State>;
+    w(s);
+    requires !cuda::std::is_void_v<decltype(w(s))>;
   };
   template <class...>
   constexpr auto bind() const {
@@ -63,16 +65,38 @@ struct custom_operation : operation<custom_operation<State, Combine, Lift, Lower
   }
 };
 
+namespace detail {
+template <class State, class... Laws>
+constexpr auto judge_fold_of() {
+  if constexpr (!(declares<associative_t, Laws...> || declares<order_free_t, Laws...>))
+    return reason<because::fold_of_needs_an_associative_operation<State, Laws...>>{};
+  else if constexpr (!__is_trivially_copyable(State) || sizeof(State) > 256)
+    return reason<because::fold_of_needs_functions_of_its_state<State>>{};
+  else
+    return allowed{};
+}
+} // namespace detail
+
 /// A fold of the user's own: identity is a trivially copyable state (size <= 256 bytes), combine(state, state) -> state,
 /// lift(values...) -> state, lower(state) -> answer; laws are associative, commutative, order_free.
 template <class State, class Combine, class Lift, class Lower, class... Laws>
+  requires cuda::std::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>
 constexpr auto fold_of(State identity, Combine combine, Lift lift, Lower lower, Laws...) {
   using op = custom_operation<State, Combine, Lift, Lower, Laws...>;
-  static_assert(__is_trivially_copyable(State) && sizeof(State) <= 256, "a state is trivially copyable, 256 bytes at most");
-  if constexpr (!op::is_associative)
-    return (void)sizeof(because::fold_of_needs_an_associative_operation<State>), ill_formed{};
-  else
-    return fold_of_one<op>{op{{}, identity, combine, lift, lower}, {}, {}};
+  return fold_of_one<op>{op{{}, identity, combine, lift, lower}, {}, {}};
+}
+
+/// Without the law, or with a state that cannot travel: refused.
+template <class State, class Combine, class Lift, class Lower, class... Laws>
+  requires(!cuda::std::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>)
+auto fold_of(State, Combine, Lift, Lower, Laws...) -> typename decltype(detail::judge_fold_of<State, Laws...>())::type {
+  return {};
+}
+/// With a function missing: refused.
+template <class... Functions>
+  requires(sizeof...(Functions) < 4)
+auto fold_of(Functions...) -> because::fold_of_needs_functions_of_its_state<because::there_are<int(sizeof...(Functions))>> {
+  return {};
 }
 
 } // namespace tally::inline v0

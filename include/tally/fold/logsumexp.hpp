@@ -44,7 +44,7 @@ struct logsumexp_operation : operation<logsumexp_operation<In>> {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
     using A = cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;

@@ -14,6 +14,7 @@ struct mean {
   static constexpr char const* spelling = "mean";
   static constexpr bool of_elements = true;
   template <class S>
+    requires real<S> || requires(S s) { s / static_cast<typename S::value_type>(1); }
   static constexpr auto apply(S s, i64 n) {
     if constexpr (integer<S>)
       return static_cast<double>(s) / static_cast<double>(n);
@@ -30,6 +31,12 @@ struct mean_fold : folded_call<op::mean, decltype(sum(_1)), fold_of_none<count_o
   template <class E>
   constexpr auto operator()(E e) const {
     return call_of<op::mean>(sum(e), count);
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<op::mean, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 /// The arithmetic mean.

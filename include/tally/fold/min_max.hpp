@@ -105,6 +105,12 @@ struct minmax_fold : folded_call<op::make_minmax, decltype(min(_1)), decltype(ma
   constexpr auto operator()(E e) const {
     return call_of<op::make_minmax>(min(e), max(e));
   }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<op::make_minmax, because::there_are<int(sizeof...(Es))>> {
+    return {};
+  }
 };
 /// The least and the greatest element, as .min and .max.
 inline constexpr minmax_fold minmax{};

@@ -71,12 +71,13 @@ struct moments_result {
 template <int K, class In = void>
 struct moments_operation : operation<moments_operation<K, In>> {
   static constexpr char const* spelling = "central_sums";
+  static constexpr bool exists = K >= 2 && K <= 4;
   template <class T>
   constexpr moments_operation<K, T> in() const {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
     using A = cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;
@@ -100,10 +101,15 @@ struct central_moments {
 
 template <int K>
 struct moments_fold : folded_call<op::central_moments, fold_of_one<moments_operation<K>>> {
-  static_assert(K >= 2 && K <= 4, "moments<K> keeps the central moments of order 2 to K, 2 <= K <= 4");
   template <class E>
   constexpr auto operator()(E e) const {
     return call_of<op::central_moments>(fold_of_one<moments_operation<K>>{}(e));
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<op::central_moments, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 /// Number, mean and central moments of order 2 to K (2 <= K <= 4).
@@ -141,13 +147,14 @@ struct covariance_monoid {
 
 template <class In = void>
 struct covariance_operation : operation<covariance_operation<In>> {
+  static constexpr int takes = 2;
   static constexpr char const* spelling = "covariance";
   template <class T>
   constexpr covariance_operation<T> in() const {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 2 && (real<Vs> && ...);
+  static constexpr bool accepts = sizeof...(Vs) == 2 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
   template <class V, class W>
   static constexpr auto bind() {
     using A = cuda::std::conditional_t<cuda::std::is_void_v<In>,

@@ -15,7 +15,8 @@ template <int P>
 struct root {
   static constexpr char const* spelling = P == 1 ? "norm<1>" : (P == 2 ? "norm<2>" : "norm<P>");
   static constexpr bool of_elements = true;
-  template <class A>
+  static constexpr bool exists = P >= 1;
+  template <real A>
   static auto apply(A s) {
     if constexpr (P == 1)
       return s;
@@ -30,6 +31,7 @@ template <int P>
 struct power {
   static constexpr char const* spelling = P == 1 ? "abs" : (P == 2 ? "squared_abs" : "power_abs");
   template <class A>
+    requires requires(A a) { abs::apply(a); }
   TALLY_INLINE static constexpr auto apply(A a) {
     auto const x = abs::apply(a);
     auto r = x;
@@ -42,10 +44,15 @@ struct power {
 
 template <int P>
 struct norm_fold : folded_call<op::root<P>, decltype(sum(call_of<op::power<P>>(_1)))> {
-  static_assert(P >= 1, "norm<P> is a norm for P >= 1");
   template <class E>
   constexpr auto operator()(E e) const {
     return call_of<op::root<P>>(sum(call_of<op::power<P>>(e)));
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<op::root<P>, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 /// The P-norm: the P-th root of the sum of |x|^P; of nothing, zero.
@@ -57,6 +64,12 @@ struct norm_inf_fold : or_else_fold<decltype(max(abs(_1))), int> {
   template <class E>
   constexpr auto operator()(E e) const {
     return max(abs(e)).or_else(0);
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<op::abs, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 inline constexpr norm_inf_fold norm_inf{};

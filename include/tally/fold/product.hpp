@@ -32,7 +32,12 @@ struct product_operation : operation<product_operation<In>> {
   template <class V>
   using accumulator = cuda::std::conditional_t<cuda::std::is_void_v<In>, accumulator_t<V>, In>;
   template <class V>
-  static constexpr bool multiplies = requires(accumulator<V> a) { a * a; };
+  static constexpr bool multiplies = requires(V v, accumulator<V> a) {
+    static_cast<accumulator<V>>(v);
+    a * a;
+    accumulator<V>(1);
+    requires __is_trivially_copyable(accumulator<V>);
+  };
   template <class... Vs>
   static constexpr bool accepts = sizeof...(Vs) == 1 && (multiplies<Vs> && ...);
   template <class V>

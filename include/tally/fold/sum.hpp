@@ -89,8 +89,13 @@ struct sum_operation : operation<sum_operation<In, Form>> {
   template <class V>
   using accumulator = cuda::std::conditional_t<cuda::std::is_void_v<In>, accumulator_t<V>, In>;
   template <class V>
-  static constexpr bool adds = (Form == sum_form::plain && requires(accumulator<V> a) { a + a; }) || (Form == sum_form::checked && integer<V>) ||
-                               (Form == sum_form::compensated && floating<accumulator<V>>);
+  static constexpr bool adds = requires(V v, accumulator<V> a) {
+    static_cast<accumulator<V>>(v);
+    a + a;
+    requires __is_trivially_copyable(accumulator<V>);
+    requires Form != sum_form::checked || integer<V>;
+    requires Form != sum_form::compensated || floating<accumulator<V>>;
+  };
   template <class... Vs>
   static constexpr bool accepts = sizeof...(Vs) == 1 && (adds<Vs> && ...);
   template <class V>

@@ -78,7 +78,7 @@ struct variance_operation : operation<variance_operation<In>> {
   using accumulator =
       cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
     return variance_monoid<accumulator<V>>{};
@@ -112,6 +112,12 @@ struct deviation_fold : folded_call<Function, fold_of_one<variance_operation<>>>
   template <class E>
   constexpr auto operator()(E e) const {
     return call_of<Function>(fold_of_one<variance_operation<>>{}(e));
+  }
+  template <class... Es>
+    requires(sizeof...(Es) != 1)
+  auto operator()(Es...) const
+      -> because::the_fold_takes_another_number_of_elements<Function, because::there_are<int(sizeof...(Es))>> {
+    return {};
   }
 };
 /// The mean squared deviation from the mean (divides by n); of nothing, NaN.

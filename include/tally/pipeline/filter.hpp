@@ -17,12 +17,13 @@ struct filtering {
   static constexpr auto judge() {
     if constexpr (finished<Pipe>)
       return reason<because::nothing_follows_reduce<Pipe>>{};
+    else if constexpr (fold_like<Condition>)
+      return reason<because::an_element_is_no_fold<Condition>>{};
     else if constexpr (arity_of<Condition>() > current_count<Pipe>)
-      return reason<because::placeholder_needs_a_column<Pipe>>{};
-    else if constexpr (!std::is_same_v<bool, value_in<decltype(as_element<current_count<Pipe>>(std::declval<Condition>())), Pipe>>)
-      return reason<because::filter_needs_a_condition<Pipe>>{};
+      return reason<because::placeholder_needs_a_column<because::names<arity_of<Condition>()>,
+                                                        because::there_are<current_count<Pipe>>>>{};
     else
-      return reason<because::fine>{};
+      return judge_condition<decltype(as_element<current_count<Pipe>>(std::declval<Condition>())), elements_of<Pipe>>();
   }
   template <class Pipe>
   using why_not = typename decltype(judge<Pipe>())::type;
@@ -38,6 +39,13 @@ struct filtering {
 template <class Condition>
 constexpr auto filter(Condition condition) {
   return filtering<Condition>{condition};
+}
+
+/// Not one condition: refused.
+template <class... Conditions>
+  requires(sizeof...(Conditions) != 1)
+auto filter(Conditions...) -> because::the_stage_takes_other_arguments<because::there_are<int(sizeof...(Conditions))>> {
+  return {};
 }
 
 } // namespace tally::inline v0

@@ -4,20 +4,43 @@
 #pragma once
 
 #include <tally/pipeline/bundle.hpp>
+#include <initializer_list>
+
 #include <tally/pipeline/pipe.hpp>
 
 namespace tally::inline v0 {
 
 /// A pipeline over the given columns; element k of every column makes row k. The columns must outlive the run.
 template <class... Columns>
+  requires columns<Columns...>
 constexpr auto from(Columns&&... columns) {
-  if constexpr (sizeof...(Columns) > 0 && (column_like<Columns> && ...)) {
-    auto const given = bundle_of(as_column(static_cast<Columns&&>(columns))...);
-    auto s = unpack([](auto const&... c) { return make_source(c...); }, given.columns);
-    return piped<decltype(s), std::remove_cvref_t<decltype(given.values)>, always>{s, given.values, {}};
-  } else {
-    return (void)sizeof(because::from_needs_columns<pack<std::remove_cvref_t<Columns>...>>), ill_formed{};
-  }
+  auto const given = bundle_of(as_column(static_cast<Columns&&>(columns))...);
+  auto s = unpack([](auto const&... c) { return make_source(c...); }, given.columns);
+  return piped<decltype(s), std::remove_cvref_t<decltype(given.values)>, always>{s, given.values, {}};
+}
+
+namespace detail {
+template <class... Columns>
+constexpr auto judge_from() {
+  if constexpr ((refused<Columns> || ...))
+    return reason<absorbed<>>{};
+  else if constexpr (sizeof...(Columns) > max_columns)
+    return reason<because::one_read_has_room_for_no_more<because::there_are<int(sizeof...(Columns))>>>{};
+  else
+    return reason<because::from_needs_columns<Columns...>>{};
+}
+} // namespace detail
+
+/// What is no column is refused, and the type says why.
+template <class... Columns>
+  requires(!columns<Columns...>)
+auto from(Columns&&...) -> typename decltype(detail::judge_from<std::remove_cvref_t<Columns>...>())::type {
+  return {};
+}
+/// A list in braces is gone before it is read: refused.
+template <class T>
+auto from(std::initializer_list<T>) -> because::from_needs_columns<std::initializer_list<T>> {
+  return {};
 }
 
 } // namespace tally::inline v0

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The pipe: a source on its way through stages, and THE operator|. Layer 2. The operator is constrained by shape alone;
-// whether a stage may follow is the stage's why_not, whose answer is a class of because:: that prints one sentence.
+// whether a stage may follow is the stage's why_not, whose answer is a class of because:: that prints one sentence. Where
+// it may not, the operator returns that class, so the compiler completes it, and prints, at the user's line.
 #pragma once
 
 #include <tally/element/user_function.hpp>
 #include <tally/fold/fold.hpp>
+#include <tally/pipeline/judge_element.hpp>
 #include <tally/pipeline/source.hpp>
 
 namespace tally::inline v0 {
@@ -20,13 +22,17 @@ struct piped {
 };
 
 namespace detail {
-template <class... Columns>
-using row_of = row<typename Columns::value_type...>;
 template <class Pipe>
 struct row_type;
 template <class... Columns, class Values, class Mask>
 struct row_type<piped<source<Columns...>, Values, Mask>> {
   using type = row<typename Columns::value_type...>;
+};
+template <class Row, class Values>
+struct element_row;
+template <class Row, class... Values>
+struct element_row<Row, pack<Values...>> {
+  using type = row<value_of<Values, Row>...>;
 };
 } // namespace detail
 
@@ -34,21 +40,23 @@ struct row_type<piped<source<Columns...>, Values, Mask>> {
 template <class Pipe>
 using row_of = typename detail::row_type<Pipe>::type;
 
+/// The types of the current elements of a pipe, as a row.
+template <class Pipe>
+using elements_of = typename detail::element_row<row_of<Pipe>, decltype(Pipe::values)>::type;
+
 /// The number of current elements, the ones that _1, _2, ... name.
 template <class Pipe>
 inline constexpr int current_count = decltype(Pipe::values)::size;
 
 /// The type an expression over the current elements of a pipe has.
 template <class Expr, class Pipe>
-using value_in = decltype(cuda::std::declval<Expr>()
-                              .substitute(cuda::std::declval<decltype(Pipe::values)>())
-                              .eval(cuda::std::declval<row_of<Pipe>>()));
+using value_in = value_of<Expr, elements_of<Pipe>>;
 
-/// A pipeline that already ends with reduce.
-template <class T>
-concept finished = requires(T p) { p.folds; };
 template <class T>
 concept pipeline = requires { typename T::tally_pipeline; };
+/// A pipeline that already ends with reduce.
+template <class T>
+concept finished = pipeline<T> && requires(T p) { p.folds; };
 template <class T>
 concept stage = requires { typename T::tally_stage; };
 
@@ -60,14 +68,15 @@ template <class Stage, class Pipe>
 concept accepts = std::same_as<why_not<Pipe, Stage>, because::fine>;
 
 template <class... Columns>
+  requires columns<Columns...>
 constexpr auto from(Columns&&... columns); // pipeline/from.hpp
 template <class... Folds>
-constexpr auto reduce(Folds... folds); // pipeline/reduce.hpp
+struct reducing; // pipeline/reduce.hpp
 
 /// A range becomes a source where a pipeline begins.
 template <class R>
 constexpr auto as_pipeline(R&& r) {
-  if constexpr (pipeline<std::remove_cvref_t<R>> || std::same_as<std::remove_cvref_t<R>, ill_formed>)
+  if constexpr (pipeline<std::remove_cvref_t<R>>)
     return r;
   else
     return from(static_cast<R&&>(r));
@@ -77,31 +86,60 @@ constexpr auto as_pipeline(R&& r) {
 template <class Right>
 constexpr auto as_stage(Right right) {
   if constexpr (fold_like<Right>)
-    return reduce(right);
+    return reducing<Right>{make_pack(right)};
   else
     return right;
 }
 
+namespace detail {
+/// Something of ours stands beside the bar.
+template <class Left, class Right>
+concept beside_a_bar = stage<Right> || fold_like<Right> || expression<Right> || refused<Right> || pipeline<Left> ||
+                       stage<Left> || fold_like<Left> || expression<Left> || refused<Left>;
+
+/// How many answers a refused pipeline would have had, as far as that is known.
+template <class Left, class Right>
+constexpr int answers_after() {
+  if constexpr (requires(Right r) { r.folds; })
+    return decltype(Right::folds)::size;
+  else
+    return refused<Right> ? answer_count<Right> : answer_count<Left>;
+}
+
+template <class Left, class Right>
+  requires beside_a_bar<std::remove_cvref_t<Left>, Right>
+constexpr auto judge_pipe() {
+  using L = std::remove_cvref_t<Left>;
+  if constexpr (refused<L> || refused<Right>) {
+    return reason<absorbed<because::answers<answers_after<L, Right>()>>>{};
+  } else if constexpr (stage<L> || fold_like<L> || expression<L> || !(stage<Right> || fold_like<Right>)) {
+    return reason<because::pipe_composes_stages<L, Right>>{};
+  } else if constexpr (!pipeline<L> && !columns<Left>) {
+    return reason<because::from_needs_columns<because::answers<answers_after<L, Right>()>, L>>{};
+  } else {
+    using Pipe = decltype(as_pipeline(std::declval<Left>()));
+    using Stage = decltype(as_stage(std::declval<Right>()));
+    return reason<why_not<Pipe, Stage>>{};
+  }
+}
+template <class Left, class Right>
+concept composable = beside_a_bar<std::remove_cvref_t<Left>, Right> &&
+                     std::same_as<decltype(judge_pipe<Left, Right>()), allowed>;
+template <class Left, class Right>
+concept not_composable = beside_a_bar<std::remove_cvref_t<Left>, Right> && !composable<Left, Right>;
+} // namespace detail
+
 /// Composition, the only operator of pipelines.
 template <class Left, class Right>
-  requires(stage<Right> || fold_like<Right> || (pipeline<std::remove_cvref_t<Left>> && !stage<Right>))
+  requires detail::composable<Left, Right>
 constexpr auto operator|(Left&& left, Right right) {
-  auto from_left = as_pipeline(static_cast<Left&&>(left));
-  using Pipe = decltype(from_left);
-  if constexpr (std::same_as<Pipe, ill_formed>) {
-    return ill_formed{};
-  } else if constexpr (!stage<Right> && !fold_like<Right>) {
-    return (void)sizeof(because::pipe_composes_stages<Right>), ill_formed{};
-  } else {
-    auto to_right = as_stage(right);
-    using Stage = decltype(to_right);
-    if constexpr (std::same_as<Stage, ill_formed>)
-      return ill_formed{};
-    else if constexpr (accepts<Stage, Pipe>)
-      return to_right.on(from_left);
-    else
-      return (void)sizeof(why_not<Pipe, Stage>), ill_formed{};
-  }
+  return as_stage(right).on(as_pipeline(static_cast<Left&&>(left)));
+}
+/// What does not compose: its type says why. (Not constexpr, or a compiler would look into it before it names the line.)
+template <class Left, class Right>
+  requires detail::not_composable<Left, Right>
+auto operator|(Left&&, Right) -> typename decltype(detail::judge_pipe<Left, Right>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0

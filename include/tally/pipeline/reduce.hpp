@@ -29,7 +29,7 @@ struct reducing {
       return first_reason<decltype(judge_fold<Folds, Pipe>())...>();
   }
   template <class Pipe>
-  using why_not = typename decltype(judge<Pipe>())::type;
+  using why_not = typename detail::verdict_on_answers<int(sizeof...(Folds)), decltype(judge<Pipe>())>::type::type;
 
   template <class Pipe>
   constexpr auto on(Pipe const& p) const {
@@ -37,16 +37,33 @@ struct reducing {
   }
 };
 
+namespace detail {
+template <class... Folds>
+constexpr auto judge_reduce() {
+  using on_answers = because::answers<int(sizeof...(Folds))>;
+  if constexpr ((refused<Folds> || ...))
+    return reason<absorbed<on_answers>>{};
+  else if constexpr (sizeof...(Folds) > 0 && (fold_like<Folds> && ...))
+    return allowed{};
+  else
+    return reason<because::reduce_needs_folds<on_answers, Folds...>>{};
+}
+template <class... Folds>
+concept folds = std::same_as<decltype(judge_reduce<Folds...>()), allowed>;
+} // namespace detail
+
 /// The folds to compute, one answer each, all in one read of the source.
 template <class... Folds>
+  requires detail::folds<Folds...>
 constexpr auto reduce(Folds... folds) {
-  if constexpr ((std::same_as<Folds, ill_formed> || ...)) {
-    return ill_formed{};
-  } else if constexpr (sizeof...(Folds) > 0 && (fold_like<Folds> && ...)) {
-    return reducing<Folds...>{make_pack(folds...)};
-  } else {
-    return (void)sizeof(because::reduce_needs_folds<pack<Folds...>>), ill_formed{};
-  }
+  return reducing<Folds...>{make_pack(folds...)};
+}
+
+/// What is no fold is refused, and the type says why.
+template <class... Folds>
+  requires(!detail::folds<Folds...>)
+auto reduce(Folds...) -> typename decltype(detail::judge_reduce<Folds...>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0

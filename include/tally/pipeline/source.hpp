@@ -6,6 +6,7 @@
 
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include <tally/base/because.hpp>
 #include <tally/element/column.hpp>
@@ -37,37 +38,55 @@ constexpr sized_column<counting<T>> iota(T start, i64 n, T step = T(1)) {
   return {{start, step}, n};
 }
 
-/// How a range becomes a column: specialise for your own range types (tally/ranges.hpp does it for range-v3's views).
+/// How a range becomes a column: specialise for your own range types, with a static make(range) that gives a sized_column,
+/// or a column_bundle of several (pipeline/bundle.hpp; tally/ranges.hpp does it for range-v3's views).
 template <class Range>
 struct column_of;
+
+/// What a column is made of: a number the library knows, or a trivially copyable type of the user's.
+template <class T>
+concept element =
+    __is_trivially_copyable(T) && (real<T> ? sizeof(T) <= 8 : !std::is_arithmetic_v<T>);
 
 namespace detail {
 template <class R>
 concept has_data = requires(R& r) {
   { std::size(r) } -> std::convertible_to<std::size_t>;
   *std::data(r);
-};
+} && element<std::remove_cvref_t<decltype(*std::data(std::declval<R&>()))>>;
 template <class R>
-concept indexed = requires(R& r) {
+concept indexed = requires(std::remove_cvref_t<R> const& r) {
   { std::size(r) } -> std::convertible_to<std::size_t>;
   r[0];
-};
+} && element<std::decay_t<decltype(std::declval<std::remove_cvref_t<R> const&>()[0])>>;
 template <class R>
 inline constexpr bool is_sized_column = false;
 template <class C>
 inline constexpr bool is_sized_column<sized_column<C>> = true;
 template <class R>
 concept own_column = requires(R& r) { column_of<std::remove_cvref_t<R>>::make(r); };
+/// A std::array, whose elements lie in itself.
+template <class R>
+concept holds_its_elements =
+    requires { typename std::tuple_element<0, R>::type; } &&
+    std::is_same_v<typename std::tuple_element<0, R>::type, std::remove_cvref_t<decltype(std::declval<R const&>()[0])>>;
 /// A view: cheap to copy, its elements live elsewhere. A container given as an rvalue would be gone before it is read.
 template <class R>
 concept outlives_the_call =
-    std::is_lvalue_reference_v<R> || std::is_trivially_copy_constructible_v<std::remove_cvref_t<R>>;
+    std::is_lvalue_reference_v<R> ||
+    (std::is_trivially_copy_constructible_v<std::remove_cvref_t<R>> && !holds_its_elements<std::remove_cvref_t<R>>);
 } // namespace detail
 
 /// What from() takes.
 template <class R>
 concept column_like = detail::is_sized_column<std::remove_cvref_t<R>> || detail::own_column<R> ||
                       (detail::outlives_the_call<R> && (detail::has_data<R> || detail::indexed<R>));
+
+/// Columns of one source at most; plan/plan.hpp has room for as many.
+inline constexpr int max_columns = 8;
+/// What from() takes, all of them.
+template <class... Rs>
+concept columns = sizeof...(Rs) > 0 && sizeof...(Rs) <= max_columns && (column_like<Rs> && ...);
 
 /// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
 template <class T>
@@ -85,7 +104,7 @@ constexpr auto as_column(R&& r) {
   } else if constexpr (detail::has_data<R>) {
     using T = std::remove_cvref_t<decltype(*std::data(r))>;
     using E = typename element_type<T>::type;
-    static_assert(sizeof(T) == sizeof(E) && __is_trivially_copyable(T));
+    static_assert(sizeof(T) == sizeof(E));
     if constexpr (std::is_same_v<T, E>)
       return sized_column<contiguous<T>>{{std::data(r)}, static_cast<i64>(std::size(r))};
     else

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <tally/pipeline/answer.hpp>
+#include <tally/pipeline/refused_operands.hpp>
 #include <tally/pipeline/text.hpp>
 #include <tally/run/check.hpp>
 #include <tally/run/compute.hpp>
@@ -42,16 +43,37 @@ constexpr contract contract_in([[maybe_unused]] Options... options) {
 template <class T>
 concept run_option = place<T> || std::same_as<T, contract>;
 
-/// Why a thing cannot be run, as a class of because::.
+/// Why a thing cannot be run there, as a verdict.
 template <class R, class Place>
 constexpr auto judge_run() {
-  if constexpr (!finished<R>)
+  if constexpr (refused<R>) {
+    return reason<absorbed<because::answers<answer_count<R>>>>{};
+  } else if constexpr (!finished<R>) {
     return reason<because::run_needs_a_reduction<R>>{};
-  else if constexpr (std::same_as<Place, on::gpu_place> && !decltype(bind(std::declval<R>()).program)::lowerable)
-    return reason<because::the_gpu_needs_device_text<R>>{};
-  else
-    return reason<because::fine>{};
+  } else {
+    using Program = decltype(tally::bind(std::declval<R>()).program);
+    using on_answers = because::answers<decltype(R::folds)::size>;
+    if constexpr (Program::leaf_count > max_folds)
+      return reason<because::one_read_has_room_for_no_more<on_answers, because::there_are<Program::leaf_count>>>{};
+    else if constexpr (std::same_as<Place, on::gpu_place> && !Program::lowerable)
+      return reason<because::the_gpu_needs_device_text<on_answers>>{};
+    else
+      return allowed{};
+  }
 }
+/// Why a call of run is refused, as a verdict: the options first need a pipeline to be options of.
+template <class R, class... Options>
+constexpr auto judge_call() {
+  if constexpr (refused<R> || !finished<R>)
+    return judge_run<R, on::any_place>();
+  else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 ||
+                     (0 + ... + int(std::same_as<Options, contract>)) > 1)
+    return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
+  else
+    return judge_run<R, std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>>();
+}
+template <class R, class... Options>
+concept runnable = std::same_as<decltype(judge_call<R, Options...>()), allowed>;
 
 template <class Leaves, class States>
 void check_overflow(Leaves const& leaves, States const& states) {
@@ -90,22 +112,34 @@ auto answers_of(R const& r, Bound const& b, States const& states) {
 /// Computes a reduction: its one answer, or a std::tuple of its answers. Options: a place (on::any, on::cpu, on::gpu) and a
 /// contract (reproducible, fast). Throws extent_mismatch, null_column, zero_stride, empty_input, overflow, wrong_residence,
 /// and what a GPU can report; nothing has run when the input is at fault.
-template <class R, detail::run_option... Options>
+template <class R, class... Options>
+  requires detail::runnable<R, Options...>
 auto run(R const& r, Options... options) {
-  auto const where = detail::place_in(options...);
-  using Place = std::remove_cvref_t<decltype(where)>;
-  if constexpr (std::same_as<R, ill_formed>) {
-    return ill_formed{};
-  } else {
-    using Reason = typename decltype(detail::judge_run<R, Place>())::type;
-    if constexpr (!std::same_as<Reason, because::fine>) {
-      return (void)sizeof(Reason), ill_formed{};
-    } else {
-      check_source(r.pipe.source);
-      auto const b = bind(r);
-      return detail::answers_of(r, b, compute(b.program, where, detail::contract_in(options...)));
-    }
-  }
+  check_source(r.pipe.source);
+  auto const b = tally::bind(r);
+  return detail::answers_of(r, b, compute(b.program, detail::place_in(options...), detail::contract_in(options...)));
+}
+
+/// What cannot be run there is refused, and the type says why.
+template <class R, class... Options>
+  requires(!detail::runnable<R, Options...>)
+auto run(R const&, Options const&...) -> typename decltype(detail::judge_call<R, Options...>())::type {
+  return {};
+}
+
+/// A refused run still takes as many names as it would have had answers: auto [a, b] = run(...) is one error.
+template <std::size_t, refused T>
+constexpr ill_formed get(T const&) {
+  return {};
 }
 
 } // namespace tally::inline v0
+
+template <class T>
+  requires(std::same_as<T, std::remove_cv_t<T>> && tally::refused<T> && tally::detail::answer_count<T> > 1)
+struct std::tuple_size<T> : std::integral_constant<std::size_t, tally::detail::answer_count<T>> {};
+template <std::size_t I, class T>
+  requires(std::same_as<T, std::remove_cv_t<T>> && tally::refused<T> && tally::detail::answer_count<T> > 1)
+struct std::tuple_element<I, T> {
+  using type = tally::ill_formed;
+};
