@@ -43,10 +43,11 @@ driver::address cleared_memory(device_state& d, driver::stream on, std::size_t b
   return memory;
 }
 
-/// 0 for the library's own stream, which lives for ever, and where the driver does not tell.
+/// 0 for the library's own stream, which lives for ever, and where the driver does not tell: cuStreamGetId would end a
+/// capture.
 unsigned long long id_of(device_state& d, driver::stream s) noexcept {
   unsigned long long id = 0;
-  if (s != d.own_stream && d.call.stream_id != nullptr) d.call.stream_id(s, &id);
+  if (s != d.own_stream && !capturing(d, s) && d.call.stream_id != nullptr) d.call.stream_id(s, &id);
   return id;
 }
 
