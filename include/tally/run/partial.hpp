@@ -5,6 +5,7 @@
 // tree that run() builds.
 #pragma once
 
+#include <tally/run/kind.hpp>
 #include <tally/run/partial_bytes.hpp>
 #include <tally/run/run.hpp>
 
@@ -19,56 +20,10 @@ constexpr part_position starting_at(i64 element) { return {element}; }
 
 namespace detail {
 
-template <class T>
-concept partial_option = run_option<T> || std::same_as<T, part_position>;
-
 template <class... Leaves>
 constexpr bool all_order_free(pack<Leaves...> const*) {
   return (true && ... && Leaves::monoid_type::law.order_free);
 }
-
-/// The bytes of the run-time values inside expressions and monoids; host callables keep theirs to themselves.
-struct captured_values {
-  std::string bytes;
-  template <class T>
-  void add(T const& value) {
-    bytes.append(reinterpret_cast<char const*>(&value), sizeof value);
-  }
-  template <class T>
-  void expression(literal<T> const& e) {
-    add(e.value);
-  }
-  template <class Op, class... Args>
-  void expression(call<Op, Args...> const& e) {
-    unpack([&](auto const&... a) { (expression(a), ...); }, e.args);
-  }
-  template <class E>
-  void expression(E const&) {}
-  template <class M>
-  void monoid(M const& m) {
-    if constexpr (requires { m.modulus; })
-      add(m.modulus);
-    else if constexpr (requires { m.inner; })
-      monoid(m.inner);
-    else if constexpr (requires { m.start; })
-      if constexpr (std::has_unique_object_representations_v<decltype(m.start)> || floating<decltype(m.start)>)
-        add(m.start);
-  }
-};
-
-/// The text of the user's functions in a type: a changed body is another reduction.
-template <class T>
-struct bodies_in {
-  static void append(std::string& out) {
-    if constexpr (requires { T::device_body; })
-      out += std::string(T::device_parameters) + T::device_body;
-  }
-};
-template <template <class...> class C, class... Ts>
-struct bodies_in<C<Ts...>> {
-  static void append(std::string& out) { (bodies_in<Ts>::append(out), ...); }
-};
-
 } // namespace detail
 
 /// The states of a part of a whole: elements [begin, end) of it. A value; it refers to no column.
@@ -84,12 +39,7 @@ public:
 
   /// Nothing yet, at an element of the whole.
   partial_states(Program const& program, Nodes const& nodes, pack<Folds...> const& folds, i64 begin)
-      : bound_{program, nodes}, folds_{folds}, begin_(begin), end_(begin) {
-    detail::captured_values captured;
-    unpack([&](auto const&... leaf) { (collect(captured, leaf), ...); }, program.leaves);
-    detail::bodies_in<Program>::append(captured.bytes);
-    kind_ = partials::kind_of(name_of<pack<Row, Program>>(), captured.bytes);
-  }
+      : bound_{program, nodes}, folds_{folds}, kind_(detail::kind_of<Row>(program)), begin_(begin), end_(begin) {}
 
   /// Folds the elements of a source that lie at [begin_element(), begin_element() + extent).
   template <class Whole, class Place>
@@ -171,16 +121,10 @@ private:
   };
   bound_reduction<Program, Nodes> bound_;
   pack<Folds...> folds_;
-  u64 kind_ = 0;
+  u64 kind_;
   i64 begin_, end_;
   std::vector<part> parts_; // in order; no two are children of one node
 
-  template <class Leaf>
-  static void collect(detail::captured_values& captured, Leaf const& leaf) {
-    captured.monoid(leaf.monoid);
-    unpack([&](auto const&... v) { (captured.expression(v), ...); }, leaf.values);
-    captured.expression(leaf.mask);
-  }
   static constexpr std::size_t bytes_of_states() {
     return []<class... Leaves>(pack<Leaves...> const*) {
       return (std::size_t{0} + ... + sizeof(typename Leaves::state));
@@ -241,11 +185,25 @@ constexpr i64 position_in([[maybe_unused]] Options... options) {
   (take(options), ...);
   return element;
 }
+
+/// Why a call of partial is refused, as a verdict: what run says to the options that are no position.
+template <class R, class Kept, class... Options>
+struct verdict_on_partial;
+template <class R, class... Kept>
+struct verdict_on_partial<R, pack<Kept...>> {
+  using type = decltype(judge_call<R, Kept...>());
+};
+template <class R, class... Kept, class Option, class... More>
+struct verdict_on_partial<R, pack<Kept...>, Option, More...>
+    : std::conditional_t<std::same_as<Option, part_position>, verdict_on_partial<R, pack<Kept...>, More...>,
+                         verdict_on_partial<R, pack<Kept..., Option>, More...>> {};
+template <class R, class... Options>
+using judged_partial = typename verdict_on_partial<R, pack<>, Options...>::type;
 } // namespace detail
 
 /// How many elements of this reduction make a leaf of its tree: a part begins at a multiple of it (1 where every fold is
 /// free of order). Never above 2048, always a power of two.
-template <class R>
+template <finished R>
 constexpr i64 part_granularity(R const& r) {
   using Bound = decltype(tally::bind(r));
   using Program = decltype(Bound::program);
@@ -255,31 +213,27 @@ constexpr i64 part_granularity(R const& r) {
 /// Folds a part of a whole and stops before the answers. Options: starting_at(position) (default 0), a place, a contract.
 /// Throws what run throws except empty_input, and misaligned_partial when the position is no multiple of
 /// part_granularity(reduction).
-template <class R, detail::partial_option... Options>
+template <class R, class... Options>
+  requires std::same_as<detail::judged_partial<R, Options...>, allowed>
 auto partial(R const& r, Options... options) {
-  auto const where = detail::place_in(options...);
-  using Place = std::remove_cvref_t<decltype(where)>;
-  if constexpr (std::same_as<R, ill_formed>) {
-    return ill_formed{};
-  } else {
-    using Reason = typename decltype(detail::judge_run<R, Place>())::type;
-    if constexpr (!std::same_as<Reason, because::fine>) {
-      return (void)sizeof(Reason), ill_formed{};
-    } else {
-      check_source(r.pipe.source);
-      auto const b = tally::bind(r);
-      i64 const begin = detail::position_in(options...);
-      if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
-        throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +
-                        " leaves the range of positions.");
-      if (b.program.extent > 0 && begin % part_granularity(r) != 0)
-        throw misaligned_partial("a part begins at " + std::to_string(begin) + ", which is no multiple of " +
-                                 std::to_string(part_granularity(r)) + ".");
-      auto p = detail::no_partial<R>(b, r, begin);
-      p.fold(b.program, where, detail::contract_in(options...));
-      return p;
-    }
-  }
+  check_source(r.pipe.source);
+  auto const b = tally::bind(r);
+  i64 const begin = detail::position_in(options...);
+  if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
+    throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +
+                    " leaves the range of positions.");
+  if (b.program.extent > 0 && begin % part_granularity(r) != 0)
+    throw misaligned_partial("a part begins at " + std::to_string(begin) + ", which is no multiple of " +
+                             std::to_string(part_granularity(r)) + ".");
+  auto p = detail::no_partial<R>(b, r, begin);
+  p.fold(b.program, detail::place_in(options...), detail::contract_in(options...));
+  return p;
+}
+/// What run refuses is refused, and the type says why.
+template <class R, class... Options>
+  requires(!std::same_as<detail::judged_partial<R, Options...>, allowed>)
+auto partial(R const&, Options const&...) -> typename detail::judged_partial<R, Options...>::type {
+  return {};
 }
 
 /// The partial of two neighbouring parts, given in either order. Throws misaligned_partial when they are no neighbours,
@@ -307,11 +261,31 @@ std::vector<std::byte> to_bytes(partial_states<Row, Shape, Program, Nodes, Folds
 }
 
 /// The partial in bytes that to_bytes gave; the reduction says what was folded, its columns are not read. Throws bad_bytes.
-template <class R>
+template <finished R>
 auto from_bytes(R const& r, std::span<std::byte const> bytes) {
   auto p = detail::no_partial<R>(tally::bind(r), r, 0);
   p.read(partials::decode(bytes, p.form()));
   return p;
+}
+
+// A refused partial was reported where it was made.
+template <class A, class B>
+  requires(refused<A> || refused<B>)
+ill_formed merge(A const&, B const&) {
+  return {};
+}
+template <refused P>
+ill_formed finish(P const&) {
+  return {};
+}
+template <refused P>
+ill_formed to_bytes(P const&) {
+  return {};
+}
+template <class R>
+  requires(!finished<R>)
+auto from_bytes(R const&, std::span<std::byte const>) -> typename decltype(detail::judge_call<R>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0

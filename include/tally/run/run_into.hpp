@@ -42,14 +42,10 @@ constexpr auto option_of(A& a) {
   else
     return pack<>{};
 }
-template <class... Packs>
-constexpr auto join_all(Packs const&... packs) {
-  if constexpr (sizeof...(Packs) == 0)
-    return pack<>{};
-  else
-    return []<class First, class... Rest>(First const& one, Rest const&... rest) {
-      return join(one, join_all(rest...));
-    }(packs...);
+constexpr pack<> join_all() { return {}; }
+template <class One, class... More>
+constexpr auto join_all(One const& one, More const&... more) {
+  return join(one, join_all(more...));
 }
 
 template <class Answer>
@@ -76,6 +72,29 @@ inline constexpr bool all_taken = false;
 template <class... Outputs, class... Answers>
   requires(sizeof...(Outputs) == sizeof...(Answers))
 inline constexpr bool all_taken<pack<Outputs...>, pack<Answers...>> = (true && ... && takes<Outputs, Answers>);
+
+/// Why a call of run_into is refused, as a verdict.
+template <class R, class... Options, class... Outputs>
+constexpr auto judge_run_into(pack<Options...> const*, pack<Outputs...> const*) {
+  if constexpr (!runnable<R, Options...>) {
+    return judge_call<R, Options...>();
+  } else {
+    using Answers = typename answer_types<decltype(run(std::declval<R const&>(), std::declval<Options>()...))>::type;
+    if constexpr (all_taken<pack<Outputs...>, Answers>)
+      return allowed{};
+    else
+      return reason<because::run_into_needs_an_output_for_each_answer<Answers, pack<Outputs...>>>{};
+  }
+}
+template <class... Arguments>
+using options_in = decltype(join_all(option_of(std::declval<Arguments&>())...));
+template <class... Arguments>
+using outputs_in = decltype(join_all(output_of(std::declval<Arguments&>())...));
+template <class R, class... Arguments>
+using verdict_on_run_into = decltype(judge_run_into<R>(static_cast<options_in<Arguments...>*>(nullptr),
+                                                       static_cast<outputs_in<Arguments...>*>(nullptr)));
+template <class R, class... Arguments>
+concept runnable_into = std::same_as<verdict_on_run_into<R, Arguments...>, allowed>;
 
 /// The GPU whose memory an output lies in; -1 for what the host can write.
 template <class T>
@@ -129,29 +148,24 @@ pack<Ts...> converted(Answers&& answers, pack<output<Ts>...> const&) {
 /// device. Among the outputs may stand the options of run. Throws what run throws, and null_column for a null output;
 /// nothing is written when anything throws. When it returns, all answers are where they belong.
 template <class R, class... Arguments>
+  requires detail::runnable_into<R, Arguments...>
 void run_into(R const& r, Arguments&&... arguments) {
-  if constexpr (!std::same_as<R, ill_formed>) {
-    auto const options = detail::join_all(detail::option_of(arguments)...);
-    auto const where = unpack([](auto... o) { return detail::place_in(o...); }, options);
-    auto const answer = [&] { return unpack([&](auto... o) { return run(r, o...); }, options); };
-    using Answers = decltype(answer());
-    if constexpr (std::same_as<Answers, ill_formed>) {
-      (void)answer();
-    } else {
-      auto const outputs = detail::join_all(detail::output_of(arguments)...);
-      using Outputs = std::remove_cvref_t<decltype(outputs)>;
-      if constexpr (!detail::all_taken<Outputs, typename detail::answer_types<Answers>::type>) {
-        (void)sizeof(because::run_into_needs_an_output_for_each_answer<pack<Outputs, Answers>>);
-      } else {
-        detail::check_outputs(outputs);
-        auto values = detail::converted(answer(), outputs);
-        if constexpr (std::same_as<std::remove_cvref_t<decltype(where)>, on::gpu_place>)
-          detail::deliver(outputs, values, where.queue, where.ordinal < 0 ? 0 : where.ordinal);
-        else
-          detail::deliver(outputs, values, {}, -1);
-      }
-    }
-  }
+  auto const options = detail::join_all(detail::option_of(arguments)...);
+  auto const outputs = detail::join_all(detail::output_of(arguments)...);
+  detail::check_outputs(outputs);
+  auto values = detail::converted(unpack([&](auto... o) { return run(r, o...); }, options), outputs);
+  auto const where = unpack([](auto... o) { return detail::place_in(o...); }, options);
+  if constexpr (std::same_as<std::remove_cvref_t<decltype(where)>, on::gpu_place>)
+    detail::deliver(outputs, values, where.queue, where.ordinal < 0 ? 0 : where.ordinal);
+  else
+    detail::deliver(outputs, values, {}, -1);
+}
+
+/// What run refuses, and outputs that do not hold the answers, are refused, and the type says why.
+template <class R, class... Arguments>
+  requires(!detail::runnable_into<R, Arguments...>)
+auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into<R, Arguments...>::type {
+  return {};
 }
 
 } // namespace tally::inline v0

@@ -125,31 +125,35 @@ private:
 /// Begins a reduction and returns a pending<Answers> at once; options as for run. What is wrong with the input, and what a
 /// GPU refuses when it is asked, is thrown here; what happens later, and empty_input or overflow, by get(). The columns
 /// must stay as they are until ready(): pageable memory on its way to a GPU has been read when start returns.
-template <class R, detail::run_option... Options>
+template <class R, class... Options>
+  requires detail::runnable<R, Options...>
 auto start(R const& r, Options... options) {
   auto const where = detail::place_in(options...);
   using Place = std::remove_cvref_t<decltype(where)>;
   using Answers = decltype(run(r, options...));
-  if constexpr (std::same_as<Answers, ill_formed>) {
-    return (void)run(r, options...), ill_formed{};
+  check_source(r.pipe.source);
+  auto b = tally::bind(r);
+  using Bound = decltype(b);
+  [[maybe_unused]] auto const c = detail::contract_in(options...);
+  if constexpr (std::same_as<Place, on::cpu_place>) {
+    if (b.program.extent > 0)
+      detail::check_host_can_read(b.program);
+    return pending<Answers>(new detail::on_a_thread<Answers, R, Bound>(r, b, where));
+  } else if constexpr (std::same_as<Place, on::gpu_place>) {
+    return pending<Answers>(new detail::on_a_stream<Answers, R, Bound>(r, b, where, c));
   } else {
-    check_source(r.pipe.source);
-    auto b = tally::bind(r);
-    using Bound = decltype(b);
-    [[maybe_unused]] auto const c = detail::contract_in(options...);
-    if constexpr (std::same_as<Place, on::cpu_place>) {
-      if (b.program.extent > 0)
-        detail::check_host_can_read(b.program);
-      return pending<Answers>(new detail::on_a_thread<Answers, R, Bound>(r, b, where));
-    } else if constexpr (std::same_as<Place, on::gpu_place>) {
-      return pending<Answers>(new detail::on_a_stream<Answers, R, Bound>(r, b, where, c));
-    } else {
-      if constexpr (decltype(b.program)::lowerable)
-        if (int const ordinal = gpu_for(b.program); ordinal >= 0)
-          return pending<Answers>(new detail::on_a_stream<Answers, R, Bound>(r, b, on::gpu(ordinal), c));
-      return pending<Answers>(new detail::on_a_thread<Answers, R, Bound>(r, b, on::cpu));
-    }
+    if constexpr (decltype(b.program)::lowerable)
+      if (int const ordinal = gpu_for(b.program); ordinal >= 0)
+        return pending<Answers>(new detail::on_a_stream<Answers, R, Bound>(r, b, on::gpu(ordinal), c));
+    return pending<Answers>(new detail::on_a_thread<Answers, R, Bound>(r, b, on::cpu));
   }
+}
+
+/// What run refuses is refused, and the type says why.
+template <class R, class... Options>
+  requires(!detail::runnable<R, Options...>)
+auto start(R const&, Options const&...) -> typename decltype(detail::judge_call<R, Options...>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0
