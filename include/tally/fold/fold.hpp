@@ -110,6 +110,10 @@ using fold_of_none = folding<Op, pack<>>;
 template <class Self>
 struct operation {
   static constexpr int takes = 1;
+  template <class T>
+  constexpr Self in() const {
+    return static_cast<Self const&>(*this);
+  }
   constexpr Self ignoring_nan() const { return static_cast<Self const&>(*this); }
 };
 

@@ -81,6 +81,9 @@ namespace cpu {
 /// Leaves per tile: a tile is a subtree, small enough to balance the cores, large enough to forget the call.
 inline constexpr i64 leaves_per_tile = 64;
 
+/// Up to this many tiles, about a mebibyte of floats, one core is done before others have woken up.
+inline constexpr i64 tiles_for_one_core = 4;
+
 /// Folds a program of at least one element on the host.
 template <class Program>
 typename Program::states fold(Program const& p, int threads) {
@@ -104,7 +107,7 @@ typename Program::states fold(Program const& p, int threads) {
         auto const& j = *static_cast<job*>(c);
         j.out[tile] = j.tile(tile);
       },
-      &context, threads);
+      &context, threads == 0 && tiles <= tiles_for_one_core ? 1 : threads);
   combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, of_tile.data(), tiles);
   return of_tile[0];
 }
