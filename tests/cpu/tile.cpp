@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The CPU's tile loop against the canonical tree spelled out a second time, slowly: whatever the registers, the tiles, the
-// threads and the alignment, the bits are those of the text in fold/tree.hpp. Layer 5.
+// The CPU's tile loop against the canonical tree spelled out a second time, slowly: whatever the registers, the tiles,
+// the threads and the alignment, the bits are those of the text in fold/tree.hpp. Layer 5.
 #include <tally/fold/arg.hpp>
 #include <tally/fold/count.hpp>
 #include <tally/fold/fold_of.hpp>
@@ -378,6 +378,25 @@ TEST_CASE("every size of element has its own leaf") {
   of_type(tally::u32{}, u64{});
   of_type(tally::i64{}, i64{});
   of_type(tally::u64{}, u64{});
+}
+
+TEST_CASE("small floats are folded as floats") {
+  auto const of_type = [&]<class V>(V) {
+    auto const wide = numbers<float>(5 * 2048 + 77);
+    std::vector<V> x(wide.size());
+    for (std::size_t e = 0; e < x.size(); ++e) x[e] = static_cast<V>(wide[e] / 1024);
+    std::vector<bool> const all(x.size(), true);
+    for (int t : {narrow_registers, 2}) {
+      auto const s = states_of(tally::from(x) | tally::reduce(tally::sum, tally::variance, tally::max), t);
+      CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, x, all)));
+      CHECK(same_bits(tally::get<1>(s), slowly(variances<float>{}, x, all)));
+      CHECK(tally::get<2>(s) == static_cast<float>(*std::max_element(x.begin(), x.end(), [](V a, V b) {
+              return static_cast<float>(a) < static_cast<float>(b);
+            })));
+    }
+  };
+  of_type(tally::f16{});
+  of_type(tally::bf16{});
 }
 
 TEST_CASE("folds that share an expression share its values, and only those") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which folds the CPU runs in vector registers, and how: N lanes of a fold as registers that are stepped, closed and merged
-// together. Layer 5, host only. Each form gives bit for bit what the lanes and combine of its monoid give (fold/sum.hpp,
-// fold/min_max.hpp, fold/variance.hpp); a fold without a form here runs lane by lane. Registers go by reference, because
-// their way by value depends on the caller's instruction set.
+// Which folds the CPU runs in vector registers, and how: N lanes of a fold as registers that are stepped, closed and
+// merged together. Layer 5, host only. Each form gives bit for bit what the lanes and combine of its monoid give
+// (fold/sum.hpp, fold/min_max.hpp, fold/variance.hpp); a fold without a form here runs lane by lane. Registers go by
+// reference, because their way by value depends on the caller's instruction set.
 #pragma once
 
 #include <type_traits>
@@ -20,9 +20,8 @@ struct register_of {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 template <class T>
-using integer_for = std::conditional_t<
-    sizeof(T) == 1, i8,
-    std::conditional_t<sizeof(T) == 2, i16, std::conditional_t<sizeof(T) == 4, i32, i64>>>;
+using integer_for = std::conditional_t<(sizeof(T) < 4), std::conditional_t<sizeof(T) == 1, i8, i16>,
+                                       std::conditional_t<sizeof(T) == 4, i32, i64>>;
 template <class T>
 struct without_sign {
   using type = T;
@@ -38,8 +37,8 @@ using wide = typename detail::register_of<T, N>::type;
 template <class T, int N>
 using wide_mask = wide<detail::integer_for<T>, N>;
 
-/// Has `number` (what one lane holds), `order_free`, and `lanes<N, Masked>`: step(x) or step(x, on) feeds one row, begin(x)
-/// is called with the first before it; closed lanes merge with lanes of as many elements n, and become states.
+/// Has `number` (what one lane holds), `order_free`, and `lanes<N, Masked>`: step(x) or step(x, on) feeds one row,
+/// begin(x) is called with the first before it; closed lanes merge with lanes of as many elements n, and become states.
 template <class M>
 struct vector_form;
 
@@ -232,8 +231,8 @@ template <class T, bool Least>
   requires machine_number<typename extreme_monoid<T, Least>::state>
 struct vector_form<extreme_number_monoid<T, Least>> : vector_form<seen<extreme_monoid<T, Least>>> {};
 
-/// Variance: sums of deviations from the lane's first element, then Chan's formula on (mean, squares). Without a mask every
-/// lane has met the same number of elements, which is then no register.
+/// Variance: sums of deviations from the lane's first element, then Chan's formula on (mean, squares). Without a mask
+/// every lane has met the same number of elements, which is then no register.
 template <machine_float A>
 struct vector_form<variance_monoid<A>> {
   using number = A;

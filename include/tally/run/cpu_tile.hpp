@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The tile loop of the CPU back end: folds leaves of the canonical tree. Layer 5, host only. Every fold walks over the
-// values of a whole leaf while they are near, in vector registers where it has a vector form. What is left (the last leaf,
-// host functions behind a mask) goes element by element. Spreading tiles over cores lives in dsl/cpu.
+// values of a whole leaf while they are near, in vector registers where it has a vector form. What is left (the last
+// leaf, host functions behind a mask) goes element by element. Spreading tiles over cores lives in dsl/cpu.
 #pragma once
 
 #include <tally/run/cpu_lanes.hpp>
@@ -13,9 +13,10 @@ namespace tally::inline v0::cpu {
 /// Lanes that are in flight together where a fold has no vector form.
 inline constexpr int lanes_in_flight = 16;
 
-/// How far ahead memory is asked for where a leaf is walked down its lanes, which the prefetcher of a core does not foresee:
-/// per element and core, min, max and variance of f32 at 256 MiB took 0.6 ns without this and 0.3 with it; half and twice
-/// as far were no better. (A sum along the rows takes 0.17, down its lanes 0.25.) EPYC 9004, 2026-11, build/bench/cpu.
+/// How far ahead memory is asked for where a leaf is walked down its lanes, which the prefetcher of a core does not
+/// foresee: per element and core, min, max and variance of f32 at 256 MiB took 0.6 ns without this and 0.3 with it; half
+/// and twice as far were no better. (A sum along the rows takes 0.17, down its lanes 0.25.) EPYC 9004, 2026-11-20,
+/// g++ -O2, build/bench/cpu.
 inline constexpr int bytes_asked_ahead = 8192;
 
 namespace detail {
@@ -144,9 +145,11 @@ private:
     block closed[count];
     if constexpr (InPlace && sizeof(block) == Bytes) {
       for (int b = 0; b < count; ++b) feed<true>(closed[b], x.at, on, b * n);
-      for (int r = 1; r < rows; ++r)
+      for (int r = 1; r < rows; ++r) {
+        asm volatile(""); // or g++ -O3 takes the rows together and walks down the lanes after all, at half the speed
 #pragma GCC unroll 4
         for (int b = 0; b < count; ++b) feed<false>(closed[b], x.at, on, r * lanes + b * n);
+      }
       for (int b = 0; b < count; ++b) closed[b].close(rows);
     } else {
       for (int b = 0; b < count; ++b) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The values and masks of one leaf, as the CPU's tile loop sees them: in place where they lie in memory as they are, else
-// computed into a buffer in the nearest cache, once for all neighbouring folds of the same expression. Layer 5, host only.
+// The values and masks of one leaf, as the CPU's tile loop sees them: in place where they lie in memory as they are,
+// else computed into a buffer in the nearest cache, once for all neighbouring folds of the same expression. Layer 5,
+// host only.
 #pragma once
 
 #include <tally/fold/tree.hpp>
@@ -89,8 +90,8 @@ inline constexpr bool fits_a_buffer = std::is_trivially_copyable_v<V>&& std::is_
 template <class V, class To>
 inline constexpr bool reads_as = std::is_same_v<V, To> || (integer<V> && integer<To> && sizeof(V) == sizeof(To));
 
-/// Element e of an expression over the leaf that starts at `first`. Holds copies where it may, so that the compiler knows
-/// that writing values into a buffer does not change what they are computed from.
+/// Element e of an expression over the leaf that starts at `first`. Holds copies where it may, so that the compiler
+/// knows that writing values into a buffer does not change what they are computed from.
 template <class Program, class E>
 struct element {
   template <class T>
