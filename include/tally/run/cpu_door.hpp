@@ -13,8 +13,8 @@ namespace tally::inline v0::cpu {
 int core_count();
 
 /// Calls body(context, tile) once for every tile in [0, tiles), on exactly `threads` threads (0: core_count()) or on
-/// one per tile where there are fewer; returns when all are done. Which thread takes which tile is not promised. The first
-/// exception of a body comes out here, and the tiles not begun by then are left out.
+/// one per tile where there are fewer; returns when all are done. Which thread takes which tile is not promised. The
+/// first exception of a body comes out here, and the tiles not begun by then are left out.
 void for_each_tile(i64 tiles, void (*body)(void* context, i64 tile), void* context, int threads);
 
 } // namespace tally::inline v0::cpu

@@ -14,8 +14,8 @@ namespace tally::inline v0::cpu {
 inline constexpr int lanes_in_flight = 16;
 
 /// How far ahead memory is asked for where a leaf is walked down its lanes, which the prefetcher of a core does not
-/// foresee: per element and core, min, max and variance of f32 at 256 MiB took 0.6 ns without this and 0.3 with it; half
-/// and twice as far were no better. (A sum along the rows takes 0.17, down its lanes 0.25.) EPYC 9004, 2026-11-20,
+/// foresee: per element and core, min, max and variance of f32 at 256 MiB took 0.6 ns without this and 0.3 with it;
+/// half and twice as far were no better. (A sum along the rows takes 0.17, down its lanes 0.25.) EPYC 9004, 2026-11-20,
 /// g++ -O2, build/bench/cpu.
 inline constexpr int bytes_asked_ahead = 8192;
 
