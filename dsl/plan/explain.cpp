@@ -117,6 +117,37 @@ std::string describe(target const& t) {
   return fmt::format("{}, {} multiprocessors", chip, t.multiprocessors);
 }
 
+description::description() = default;
+description::description(description const&) = default;
+description::description(description&&) noexcept = default;
+description& description::operator=(description const&) = default;
+description::~description() = default;
+
+void description::add_answer(std::string text) { answers.push_back(std::move(text)); }
+
+void description::add_source(source_facts const& f, std::string type, i64 bytes_per_element, bool host_only) {
+  source_description s;
+  s.name = "_" + std::to_string(sources.size() + 1);
+  s.type = std::move(type);
+  s.bytes_per_element = bytes_per_element;
+  s.stride = f.stride;
+  s.address_alignment = f.address_alignment;
+  s.host_only = host_only;
+  sources.push_back(std::move(s));
+}
+
+void description::add_fold(fold_facts const& f, std::string name, std::string rounds_in, host_lanes lanes,
+                           bool host_only) {
+  fold_description fold;
+  fold.name = std::move(name);
+  fold.state_bytes = f.state_bytes;
+  fold.law = {f.commutative, f.order_free};
+  fold.rounds_in = std::move(rounds_in);
+  fold.host_only = host_only;
+  fold.lanes = lanes;
+  folds.push_back(std::move(fold));
+}
+
 i64 description::bytes_read() const {
   i64 per_row = 0;
   for (auto const& s : sources) per_row += s.bytes_per_element;
@@ -141,6 +172,11 @@ double description::expected_share_of_peak() const {
   double const seconds = expected_seconds();
   return seconds > 0 ? double(bytes_read()) / facts.target.read_bytes_per_second / seconds : 0;
 }
+
+explanation::explanation(explanation const&) = default;
+explanation::explanation(explanation&&) noexcept = default;
+explanation& explanation::operator=(explanation const&) = default;
+explanation::~explanation() = default;
 
 explanation::explanation(description facts_and_names) : about_(std::move(facts_and_names)) {
   auto& d = about_;

@@ -123,14 +123,14 @@ TEST_CASE("launches overlap where the chip can") {
 TEST_CASE("no global memory is touched before the launch in front is done") {
   if (!ptx::can_compile()) return;
   kernel_text const k(from(x) | sum, targets::h200);
-  auto const& all = k.instructions;
+  auto const& code = k.instructions;
   auto const wait =
-      std::find_if(all.begin(), all.end(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); });
+      std::find_if(code.begin(), code.end(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); });
   auto const touches = [](std::string const& i) {
     return (i.starts_with("ld.") || i.starts_with("st.")) && i.find(".global") != std::string::npos;
   };
-  REQUIRE(wait != all.end());
-  CHECK(std::none_of(all.begin(), wait, touches));
+  REQUIRE(wait != code.end());
+  CHECK(std::none_of(code.begin(), wait, touches));
 }
 
 TEST_CASE("the bounds of the launch are the plan's") {

@@ -36,7 +36,7 @@ constexpr int bytes_in_memory() {
 template <class... Columns>
 constexpr leaf_shape shape_of(pack<Columns...> const*) {
   constexpr int widest = max_of(0, bytes_in_memory<Columns>()...);
-  constexpr int fit = widest == 0 ? 4 : 16 / widest;
+  constexpr int fit = 16 / (widest == 0 ? 4 : widest);
   return {fit < 1 ? 1 : (fit > 8 ? 8 : (fit & (fit - 1)) == 0 ? fit : (fit >= 4 ? 4 : 2)), 8};
 }
 } // namespace detail

@@ -48,8 +48,17 @@ struct refused_choice {
   std::string subject; ///< the source or fold it is about; empty: the whole plan
 };
 
-/// A reduction as the planner sees it, and what it made of it.
+/// A reduction as the planner sees it, and what it made of it. Its members are compiled once, not in every user's file.
 struct description {
+  description();
+  description(description const&);
+  description(description&&) noexcept;
+  description& operator=(description const&);
+  ~description();
+  void add_answer(std::string text);
+  void add_source(source_facts const& f, std::string type, i64 bytes_per_element, bool host_only);
+  void add_fold(fold_facts const& f, std::string name, std::string rounds_in, host_lanes lanes, bool host_only);
+
   std::string pipeline;
   std::vector<std::string> answers;
   std::vector<source_description> sources;
@@ -83,6 +92,10 @@ class explanation {
 public:
   /// Plans and words a description.
   explicit explanation(description facts_and_names);
+  explanation(explanation const&);
+  explanation(explanation&&) noexcept;
+  explanation& operator=(explanation const&);
+  ~explanation();
 
   /// For people, at most about 25 lines.
   std::string text() const;

@@ -68,42 +68,35 @@ auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_lis
 }
 
 template <class Column>
-source_description describe_column(Column const& c, int number) {
+void describe_column(description& d, Column const& c) {
   using T = typename Column::value_type;
   source_facts const f = facts_of_column(c);
-  source_description s;
-  s.name = "_" + std::to_string(number);
-  s.type = short_name<T>();
-  s.host_only = !Column::lowerable;
-  s.bytes_per_element = s.host_only ? static_cast<i64>(sizeof(T)) : f.bytes_per_element;
-  s.stride = f.stride;
-  s.address_alignment = f.address_alignment;
-  return s;
+  d.add_source(f, short_name<T>(), Column::lowerable ? f.bytes_per_element : i64(sizeof(T)), !Column::lowerable);
 }
 
 template <class Program, class Leaf>
-fold_description describe_leaf(std::string name) {
-  using M = typename Leaf::monoid_type;
-  using State = typename M::state;
-  fold_description d;
-  d.name = std::move(name);
-  d.state_bytes = int(sizeof(State));
-  d.law = M::law;
-  d.host_only = !Leaf::lowerable;
-  if constexpr (floating<State>)
-    d.rounds_in = short_name<State>();
+constexpr host_lanes lanes_of() {
   if constexpr (!cpu::detail::needs<Program, Leaf>::at_once)
-    d.lanes = host_lanes::opaque;
-  else if constexpr (!cpu::has_vector_form<M> || decltype(Leaf::values)::size != 1)
-    d.lanes = host_lanes::one_by_one;
-  return d;
+    return host_lanes::opaque;
+  else if constexpr (!cpu::has_vector_form<typename Leaf::monoid_type> || decltype(Leaf::values)::size != 1)
+    return host_lanes::one_by_one;
+  else
+    return host_lanes::registers;
 }
 
 template <class Columns, class... Leaves>
-void describe_leaves(program<Columns, Leaves...> const&, std::vector<std::string> const& names,
-                     std::vector<fold_description>& out) {
+void describe_leaves(description& d, program<Columns, Leaves...> const&, name_list& names) {
+  [[maybe_unused]] auto const rounds_in = []<class State>(State const*) {
+    if constexpr (floating<State>)
+      return short_name<State>();
+    else
+      return std::string();
+  };
   [[maybe_unused]] std::size_t i = 0;
-  (out.push_back(describe_leaf<program<Columns, Leaves...>, Leaves>(names.at(i++))), ...);
+  (d.add_fold(facts_of_fold<typename Leaves::monoid_type>(), std::move(names[i++]),
+              rounds_in(static_cast<typename Leaves::state const*>(nullptr)),
+              lanes_of<program<Columns, Leaves...>, Leaves>(), !Leaves::lowerable),
+   ...);
 }
 
 template <class Program>
@@ -117,13 +110,12 @@ description describe_reduction(R const& r, Bound const& b, contract c) {
   using Program = std::remove_cvref_t<decltype(b.program)>;
   description d;
   d.pipeline = text_of(r);
-  unpack([&](auto const&... f) { (d.answers.push_back(text_of(f)), ...); }, r.folds);
+  unpack([&](auto const&... f) { (d.add_answer(text_of(f)), ...); }, r.folds);
   d.facts = facts_of(b.program, target{}, c);
-  for_each_index<Program::columns_type::size>(
-      [&](auto i) { d.sources.push_back(describe_column(get<i>(b.program.columns), i + 1)); });
+  unpack([&](auto const&... column) { (describe_column(d, column), ...); }, b.program.columns);
   name_list names;
   unpack([&](auto const&... f) { return name_all(r.pipe, pack<>{}, names, f...); }, r.folds);
-  describe_leaves(b.program, names, d.folds);
+  describe_leaves(d, b.program, names);
   d.leaves_per_tile = cpu::leaves_per_tile;
   if constexpr (Program::lowerable)
     d.ptx_of = &ptx_for<Program>;
