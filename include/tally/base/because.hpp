@@ -173,8 +173,8 @@ struct the_order_is_out_of_range : ill_formed {
 };
 template <class... Given>
 struct the_fold_has_no_such_form : ill_formed {
-  static_assert(never<Given...>, "[tally-R21] this fold has no such form: in<T>() is for sums, products and moments, "
-                                 "checked() and compensated() for sum. docs/errors.md#R21");
+  static_assert(never<Given...>, "[tally-R21] this fold has no such form: checked() and compensated() are forms of "
+                                 "sum, as in sum.checked() / count. docs/errors.md#R21");
 };
 template <class... Given>
 struct a_range_is_no_element : ill_formed {

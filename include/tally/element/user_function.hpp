@@ -28,11 +28,14 @@ template <class F>
 struct user_function {
   using device_text = F;
   template <class... Ts>
+    requires(false || ... || (expression<Ts> || fold_like<Ts>))
   TALLY_HD constexpr auto operator()(Ts... xs) const {
-    if constexpr ((false || ... || (expression<Ts> || fold_like<Ts>)))
-      return call_of<op::user<F>>(xs...);
-    else
-      return F{}(xs...);
+    return call_of<op::user<F>>(xs...);
+  }
+  template <class... Ts>
+    requires(!(false || ... || (expression<Ts> || fold_like<Ts>))) && requires(F f, Ts... xs) { f(xs...); }
+  TALLY_HD constexpr auto operator()(Ts... xs) const {
+    return F{}(xs...);
   }
 };
 

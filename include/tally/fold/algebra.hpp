@@ -29,12 +29,15 @@ struct folded_call {
   /// Every leaf that has a choice kept in accumulators of type T: a count stays a count.
   template <class T>
   constexpr auto in() const {
-    return each_leaf([](auto leaf) {
-      if constexpr (requires { leaf.op; } && !requires { leaf.op.template in<T>(); })
-        return leaf;
-      else
-        return leaf.template in<T>();
-    });
+    return each_leaf([](auto leaf) { return leaf.template in<T>(); });
+  }
+  template <class O = Op>
+  auto checked() const -> because::the_fold_has_no_such_form<O> {
+    return {};
+  }
+  template <class O = Op>
+  auto compensated() const -> because::the_fold_has_no_such_form<O> {
+    return {};
   }
   /// Every leaf without NaN elements.
   constexpr auto ignoring_nan() const {
@@ -70,6 +73,12 @@ struct or_else_fold {
     auto f = fold.where(condition);
     return or_else_fold<decltype(f), Value>{f, value};
   }
+  /// The same fold kept in accumulators of type T.
+  template <class T>
+  constexpr auto in() const {
+    auto f = fold.template in<T>();
+    return or_else_fold<decltype(f), Value>{f, value};
+  }
 };
 
 /// A fold whose answer is optional.
@@ -82,6 +91,12 @@ struct maybe_fold {
   template <class P>
   constexpr auto where(P condition) const {
     auto f = fold.where(condition);
+    return maybe_fold<decltype(f)>{f};
+  }
+  /// The same fold kept in accumulators of type T.
+  template <class T>
+  constexpr auto in() const {
+    auto f = fold.template in<T>();
     return maybe_fold<decltype(f)>{f};
   }
 };

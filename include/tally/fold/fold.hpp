@@ -50,15 +50,9 @@ struct folding {
   }
   /// The same fold kept in accumulators of type T: sum.in<double>().
   template <class T>
-    requires requires(Op o) { o.template in<T>(); }
   constexpr auto in() const {
     auto o = op.template in<T>();
     return folding<decltype(o), Values, Mask>{o, values, mask};
-  }
-  template <class T>
-    requires(!requires(Op o) { o.template in<T>(); })
-  auto in() const -> because::the_fold_has_no_such_form<Op, T> {
-    return {};
   }
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
   constexpr auto ignoring_nan() const {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The answer is a number, the other one a text.
+// refused: arithmetic on folds is arithmetic on their answers
+#include <tally/tally.hpp>
+
+#include <vector>
+
+using namespace tally;
+
+auto mistake(std::vector<float> const& x) { return run(from(x) | reduce(min.or_else("nothing"))); }
