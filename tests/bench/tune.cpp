@@ -93,15 +93,13 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
       for (int leaves : {1, 4, 8, 16}) {
         if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
           continue;
-        for (int per : {1, 2, 4, 6}) {
+        for (int per : {1, 2, 3, 4, 6}) {
           if (per * threads > 2048)
             continue;
           plan p = chosen.plan;
-          if (p.stages > 0) // of a ring, the rows read at once are swept instead
-            p.rows_in_flight = per == 6 ? 8 : per, per = 1;
           p.threads_per_block = threads;
           p.leaves_per_warp = leaves;
-          if (p.stages > 0 && leaves < 4)
+          if (p.stages > 0 && (leaves < 4 || leaves > 8))
             continue;
           p.blocks_per_multiprocessor = per;
           if (!legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
