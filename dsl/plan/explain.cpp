@@ -247,22 +247,20 @@ std::string tree(facts const& f) {
 
 std::vector<refusal_group> grouped(description const& d) {
   std::vector<refusal_group> groups;
-  std::vector<std::size_t> members;
   for (auto const& r : d.why_not) {
     std::size_t at = 0;
     while (at < groups.size() && (groups[at].choice != r.choice || groups[at].reason != r.reason)) ++at;
-    if (at == groups.size()) {
+    if (at == groups.size())
       groups.push_back({r.choice, r.reason, r.subject});
-      members.push_back(1);
-    } else {
+    else
       groups[at].subjects += ", " + r.subject;
-      ++members[at];
-    }
   }
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    if (members[i] > 1 && members[i] == d.folds.size()) groups[i].subjects = members[i] == 2 ? "both folds" : fmt::format("all {} folds", members[i]);
+  std::string every_fold;
+  for (auto const& f : d.folds) every_fold += (every_fold.empty() ? "" : ", ") + f.name;
+  auto const count = d.folds.size();
   for (auto& g : groups)
-    if (d.folds.size() == 1 && g.subjects == d.folds[0].name) g.subjects.clear();
+    if (!g.subjects.empty() && g.subjects == every_fold)
+      g.subjects = count == 1 ? "" : count == 2 ? "both folds" : fmt::format("all {} folds", count);
   return groups;
 }
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <sstream>
 #include <string>
@@ -146,6 +145,15 @@ TEST_CASE("each fold is shown once, under the name of its first use") {
   CHECK(e.details().answers[0] == "mean(_1)");
 }
 
+TEST_CASE("one refusal of several columns or folds is one line that names them") {
+  auto const x = some_numbers(4000);
+  auto const odd = device(x.data() + 1, 1000), odder = device(x.data() + 3, 1000);
+  auto const text = explain(from(odd, odder) | reduce(sum(_1 * _2), max(_1)), targets::h200).text();
+  CHECK(says(text, "vector load for _1, _2: the address is aligned to 4 bytes, a load needs 16\n"));
+  CHECK(says(text, "red for both folds: "));
+  CHECK(says(explain(from(x) | sum, targets::h200).text(), "red: atomics"));
+}
+
 TEST_CASE("columns that lie apart move more bytes than are read") {
   auto const x = some_numbers(4000);
   auto const near = explain(from(every(x.data(), 1000, 2)) | sum, targets::h200).details();
@@ -208,5 +216,6 @@ TEST_CASE("run_timed gives the answers of run, and what they took beside the pla
   CHECK(says(timed.explained.text(), "\nmeasured "));
   CHECK(read(timed.explained)["measured"]["gigabytes_per_second"].get<double>() > 0);
   CHECK_FALSE(says(explain(r, on::cpu).text(), "\nmeasured "));
-  CHECK_THROWS_AS(run_timed(from(std::array<float, 0>{}) | max, on::cpu), empty_input);
+  std::vector<float> const nothing;
+  CHECK_THROWS_AS(run_timed(from(nothing) | max, on::cpu), empty_input);
 }
