@@ -11,7 +11,8 @@ namespace {
 
 explanation on_host(description d, int threads) {
   d.facts.target = targets::host;
-  d.threads = threads > 0 ? threads : cpu::core_count();
+  bool const few = d.facts.leaves() <= cpu::tiles_for_one_core * cpu::leaves_per_tile;
+  d.threads = threads > 0 ? threads : few ? 1 : cpu::core_count();
   d.place = "host, " + std::to_string(d.threads) + (d.threads == 1 ? " thread" : " threads");
   return explanation(std::move(d));
 }

@@ -7,10 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 using namespace tally;
 using nlohmann::json;
@@ -135,6 +140,12 @@ TEST_CASE("the host has tiles and threads, and no guess of its speed") {
   CHECK(j["folds"][0]["block"] == "vector registers");
 }
 
+TEST_CASE("a read too small to share stays on one thread unless more are asked for") {
+  auto const x = some_numbers(1000);
+  CHECK(read(explain(from(x) | sum, targets::host))["target"]["threads"] == 1);
+  CHECK(read(explain(from(x) | sum, on::cpu.threads(5)))["target"]["threads"] == 5);
+}
+
 TEST_CASE("each fold is shown once, under the name of its first use") {
   auto const x = some_numbers(100);
   auto const e = explain(from(x) | reduce(mean, sum, (sum / count).or_else(0.f), max.maybe(), sum(_1).where(_1 > 2.f)));
@@ -204,6 +215,24 @@ TEST_CASE("the PTX is of the chip that was named") {
   }
   CHECK(says(explain(from(x) | sum, targets::h200).ptx(), ".target sm_90"));
   CHECK(says(explain(from(x) | sum, targets::a100).ptx(), ".target sm_80"));
+}
+
+TEST_CASE("TALLY_DUMP=plan:DIR keeps the text of every explanation") {
+  auto const folder = std::filesystem::temp_directory_path() / ("tally_plans_" + std::to_string(getpid()));
+  setenv("TALLY_DUMP", ("plan:" + folder.string()).c_str(), 1);
+  auto const x = some_numbers(100);
+  auto const text = explain(from(x) | sum, targets::h200).text();
+  unsetenv("TALLY_DUMP");
+  (void)explain(from(x) | max, targets::h200);
+  std::vector<std::string> kept;
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    std::stringstream all_of_it;
+    all_of_it << file.rdbuf();
+    kept.push_back(all_of_it.str());
+  }
+  std::filesystem::remove_all(folder);
+  CHECK(kept == std::vector<std::string>{text});
 }
 
 TEST_CASE("run_timed gives the answers of run, and what they took beside the plan") {
