@@ -53,8 +53,8 @@ install_what_is_missing() {
 configure_and_build() {
   local started=$EPOCHREALTIME log=$build/configure.log
   mkdir -p "$build"
-  (cd "$root" && cmake --preset dev) >"$log" 2>&1 || { cat "$log"; say "configuring failed"; exit 1; }
-  cmake --build "$build" --parallel "$cores" ${1:+--target "$@"} || { say "building failed"; exit 1; }
+  (cd "$root" && cmake --preset dev) >"$log" 2>&1 || { cat "$log"; say "configuring failed"; return 1; }
+  cmake --build "$build" --parallel "$cores" ${1:+--target "$@"} || { say "building failed"; return 1; }
   say "built in $(seconds_since "$started") s on $cores cores"
 }
 
