@@ -197,7 +197,7 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
     auto& fold = d.folds[i];
     if (d.on_gpu) {
       fold.block = spell(d.planned.plan.folds[i].block);
-      fold.grid = !plans ? "none" : d.planned.blocks > 1 ? spell(d.planned.plan.folds[i].grid) : "one block";
+      fold.grid = !plans ? "none" : d.planned.blocks > 1 ? "ordered_partials" : "one block";
     } else {
       word_host_fold(fold);
     }

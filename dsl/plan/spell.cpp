@@ -31,16 +31,13 @@ char const* spell(block_algorithm b) {
   return "?";
 }
 
-char const* spell(grid_combine g) { return g == grid_combine::scalar_red ? "scalar_red" : "ordered_partials"; }
-
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)
     of_sources += fmt::format("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
                               spell(p.sources[i].load), p.sources[i].bytes_per_load);
   for (int i = 0; i < folds; ++i)
-    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}, .grid = tally::grid_combine::{}}}", i ? ", " : "",
-                            spell(p.folds[i].block), spell(p.folds[i].grid));
+    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}}}", i ? ", " : "", spell(p.folds[i].block));
   return fmt::format("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
                      ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
                      ".blocks_per_multiprocessor = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",

@@ -292,7 +292,6 @@ inline doctest::String toString(contract c) { return spell(c); }
 inline doctest::String toString(combine_order o) { return spell(o); }
 inline doctest::String toString(load_primitive l) { return spell(l); }
 inline doctest::String toString(block_algorithm b) { return spell(b); }
-inline doctest::String toString(grid_combine g) { return spell(g); }
 } // namespace tally::inline v0
 
 namespace doctest {

@@ -4,7 +4,6 @@
 // checked by the compiler. Numbers that measurement may change live in the golden texts, not here.
 #include <tally/fold/folds.hpp>
 #include <tally/plan/planner.hpp>
-#include <tally/plan/red_of.hpp>
 #include <tally/plan/targets.hpp>
 
 #include <doctest/doctest.h>
@@ -17,10 +16,10 @@ using namespace std::string_view_literals;
 
 namespace {
 
-constexpr fold_facts rounding_fold{4, true, false, true, block_algorithm::warp_reductions};
-constexpr fold_facts integer_fold{8, true, true, true, block_algorithm::warp_reductions};
-constexpr fold_facts wide_fold{24, true, false, false, block_algorithm::raking_commutative_only};
-constexpr fold_facts ordered_fold{8, false, false, false, block_algorithm::raking};
+constexpr fold_facts rounding_fold{4, true, false, block_algorithm::warp_reductions};
+constexpr fold_facts integer_fold{8, true, true, block_algorithm::warp_reductions};
+constexpr fold_facts wide_fold{24, true, false, block_algorithm::raking_commutative_only};
+constexpr fold_facts ordered_fold{8, false, false, block_algorithm::raking};
 constexpr source_facts f32_column{4, 1, 16};
 
 /// One read of n elements by some folds.
@@ -126,25 +125,13 @@ static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, wide_fold)) =
 static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
 static_assert(block_0(facts_with(1 << 20, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree,
               "free of order or not, reproducible does not pay for CUB");
-constexpr fold_facts vast_fold{256, true, false, false, block_algorithm::raking_commutative_only};
+constexpr fold_facts vast_fold{256, true, false, block_algorithm::raking_commutative_only};
 static_assert(block_0(facts_with(1 << 16, given_up, targets::h200, vast_fold)) == block_algorithm::neighbour_tree);
 static_assert(refused(make_plan(facts_with(1 << 16, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
                   .numbers[0] > 48 * 1024);
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
 static_assert(refused(make_plan(sum_of(1 << 20, given_up)), "cub::BlockReduce", 0).choice == nullptr);
 
-// grid: an atomic only under fast, and only where an instruction is the fold
-constexpr grid_combine grid_0(facts const& f) { return make_plan(f).plan.folds[0].grid; }
-static_assert(grid_0(sum_of(1 << 28)) == grid_combine::ordered_partials);
-static_assert(grid_0(facts_with(1 << 28, kept, targets::h200, integer_fold)) == grid_combine::ordered_partials);
-static_assert(grid_0(facts_with(1 << 28, given_up, targets::h200, wide_fold)) == grid_combine::ordered_partials);
-static_assert(says(refused(make_plan(sum_of(1 << 28)), "red", 0), "fast contract"));
-static_assert(says(refused(make_plan(facts_with(1 << 28, given_up, targets::h200, wide_fold)), "red", 0),
-                   "no red instruction"));
-
-static_assert(red_reducible<sum_monoid<float>> && red_reducible<sum_monoid<u64>> && red_reducible<count_monoid>);
-static_assert(!red_reducible<sum_monoid<f16>> && !red_reducible<variance_monoid<double>>);
-static_assert(!red_reducible<bit_monoid<u32, bit_rule::and_>>, "a clean workspace is not the identity of and");
 
 // launch: only where the chip can
 static_assert(make_plan(sum_of(1000)).plan.overlaps_launch);
@@ -247,14 +234,9 @@ TEST_CASE("legal refuses a plan that breaks the contract") {
   CHECK(complains(p, f, "only the fast contract"));
   p = good_plan(), p.folds[0].block = block_algorithm::warp_reductions;
   CHECK(complains(p, f, "a block combines neighbours"));
-  p = good_plan(), p.folds[0].grid = grid_combine::scalar_red;
-  CHECK(complains(p, f, "red needs the fast contract"));
   facts const ordered = facts_with(1 << 20, given_up, targets::h200, ordered_fold);
   p = make_plan(ordered).plan, p.order = combine_order::free;
   CHECK(complains(p, ordered, "does not commute"));
-  facts const wide = facts_with(1 << 20, given_up, targets::h200, wide_fold);
-  p = make_plan(wide).plan, p.folds[0].grid = grid_combine::scalar_red;
-  CHECK(complains(p, wide, "red needs"));
 }
 
 TEST_CASE("legal refuses what the chip or the address cannot do") {

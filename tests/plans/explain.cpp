@@ -161,8 +161,8 @@ TEST_CASE("one refusal of several columns or folds is one line that names them")
   auto const odd = device(x.data() + 1, 1000), odder = device(x.data() + 3, 1000);
   auto const text = explain(from(odd, odder) | reduce(sum(_1 * _2), max(_1)), targets::h200).text();
   CHECK(says(text, "vector load for _1, _2: the address is aligned to 4 bytes, a load needs 16\n"));
-  CHECK(says(text, "red for both folds: "));
-  CHECK(says(explain(from(x) | sum, targets::h200).text(), "red: atomics"));
+  CHECK(says(text, "cub::BlockReduce for both folds: "));
+  CHECK(says(explain(from(x) | sum, targets::h200).text(), "cub::BlockReduce: its order"));
 }
 
 TEST_CASE("columns that lie apart move more bytes than are read") {

@@ -30,8 +30,7 @@ std::string comparison(plan const& p) {
     text += fmt::format(" && int(p.sources[{0}].load) == {1} && p.sources[{0}].bytes_per_load == {2}", i,
                         int(sources[i].load), sources[i].bytes_per_load);
   for (int i = 0; i < max_folds; ++i)
-    text += fmt::format(" && int(p.folds[{0}].block) == {1} && int(p.folds[{0}].grid) == {2}", i, int(folds[i].block),
-                        int(folds[i].grid));
+    text += fmt::format(" && int(p.folds[{0}].block) == {1}", i, int(folds[i].block));
   return text;
 }
 
@@ -49,11 +48,9 @@ std::vector<spelled_plan> plans_of_all_kinds() {
           facts f{1 << 24, c, 4, 8, sources, folds, {}, {}, t};
           for (int i = 0; i < sources; ++i) f.sources[i] = {i == 3 ? 0 : 4, 1, c == contract::fast ? 4 : 16};
           for (int i = 0; i < folds; ++i)
-            f.folds[i] = {4 + 8 * (i % 3), i != 5, i % 2 == 0, i % 2 == 0, static_cast<block_algorithm>(1 + i % 3)};
+            f.folds[i] = {4 + 8 * (i % 3), i != 5, i % 2 == 0, static_cast<block_algorithm>(1 + i % 3)};
           all.push_back({make_plan(f).plan, sources, folds});
         }
-  all.push_back({all.front().value, 1, 1});
-  all.back().value.folds[0].grid = grid_combine::scalar_red;
   return all;
 }
 
@@ -91,5 +88,4 @@ TEST_CASE("every enumerator has its own word") {
   CHECK(std::string(spell(combine_order::free)) == "free");
   CHECK(std::string(spell(load_primitive::striped_ldg)) == "striped_ldg");
   CHECK(std::string(spell(block_algorithm::raking_commutative_only)) == "raking_commutative_only");
-  CHECK(std::string(spell(grid_combine::scalar_red)) == "scalar_red");
 }

@@ -39,9 +39,14 @@ struct folded_call {
   auto compensated() const -> because::the_fold_has_no_such_form<O> {
     return {};
   }
-  /// Every leaf without NaN elements.
+  /// Every leaf without NaN elements; a count counts what the leaf before it folds.
   constexpr auto ignoring_nan() const {
-    return each_leaf([](auto leaf) { return leaf.ignoring_nan(); });
+    return each_leaf([&](auto leaf) {
+      if constexpr (requires { leaf.values.first; } || !requires { leaf.values; })
+        return leaf.ignoring_nan();
+      else
+        return leaf.where(unpack([](auto... v) { return (!is_nan(v) && ...); }, get<0>(args).values));
+    });
   }
 
 private:

@@ -34,7 +34,6 @@ struct fold_facts {
   int state_bytes;
   bool commutative;
   bool order_free;
-  bool red_exists;                 ///< some red instruction is this fold's combination, from an identity of zero bits
   block_algorithm block_when_free; ///< what plan/block.hpp picks where the order may be given up
   friend constexpr bool operator==(fold_facts const&, fold_facts const&) = default;
 };

@@ -7,7 +7,6 @@
 #include <tally/plan/block.hpp>
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
-#include <tally/plan/red_of.hpp>
 
 namespace tally::inline v0 {
 
@@ -29,8 +28,7 @@ source_facts facts_of_column(C const& c) {
 
 template <monoid M>
 constexpr fold_facts facts_of_fold() {
-  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, red_reducible<M>,
-          planning::block_of<M>()};
+  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>()};
 }
 
 /// The facts of one full reduction on a target under a contract.

@@ -34,8 +34,6 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
   for (int i = 0; i < f.fold_count; ++i) {
     if (p.folds[i].block != block_algorithm::neighbour_tree && p.order != combine_order::free)
       return "along the canonical tree a block combines neighbours";
-    if (p.folds[i].grid == grid_combine::scalar_red && (f.promise != contract::fast || !f.folds[i].red_exists))
-      return "red needs the fast contract and an instruction of the fold's operation";
   }
   for (int i = 0; i < f.source_count; ++i) {
     if (p.sources[i].load == load_primitive::vector_ldg &&

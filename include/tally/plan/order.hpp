@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // First decision: in which order states are combined. Layer 3. It stands first because every later choice (which block
-// algorithm, which grid primitive, how many leaves a warp may run together) is legal or not by it; moved later, a float
-// red could slip into a reproducible plan.
+// algorithm, how many leaves a warp may run together) is legal or not by it; moved later, CUB's undocumented order could
+// slip into a reproducible plan.
 #pragma once
 
 #include <tally/plan/facts.hpp>

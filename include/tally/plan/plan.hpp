@@ -31,12 +31,6 @@ enum class block_algorithm {
   raking_commutative_only ///< cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
 };
 
-/// How blocks combine their states.
-enum class grid_combine {
-  ordered_partials, ///< self-validating words in the workspace, folded in order by the last block
-  scalar_red        ///< red to one word per fold, read and cleaned by the last block to arrive
-};
-
 /// What was chosen for one column.
 struct source_choice {
   load_primitive load;
@@ -47,7 +41,6 @@ struct source_choice {
 /// What was chosen for one fold.
 struct fold_choice {
   block_algorithm block;
-  grid_combine grid;
   friend constexpr bool operator==(fold_choice const&, fold_choice const&) = default;
 };
 
