@@ -93,6 +93,8 @@ struct variance {
   static constexpr bool of_elements = true;
   template <class A>
   static constexpr A apply(deviations<A> const& s) {
+    if (s.n <= u64(Fewer))
+      return cuda::std::numeric_limits<A>::quiet_NaN();
     return s.squares / static_cast<A>(static_cast<i64>(s.n) - Fewer);
   }
 };
