@@ -179,14 +179,14 @@ struct trunc {
 };
 struct sigmoid {
   static constexpr char const* spelling = "sigmoid";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::sigmoid(real_argument(a));
   }
 };
 struct nearest {
   static constexpr char const* spelling = "nearest";
-  template <class A>
+  template <real A>
   TALLY_INLINE static auto apply(A a) {
     return math::nearest(real_argument(a));
   }
