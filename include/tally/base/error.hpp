@@ -34,7 +34,7 @@ enum class error_code : int {
 
 /// Every error of the library: `what()` is "[tally-E3] <what happened, with both numbers>. docs/errors.md#E3".
 struct error : std::runtime_error {
-  error(error_code code, std::string const& what)
+  [[gnu::cold]] error(error_code code, std::string const& what)
       : std::runtime_error("[tally-E" + std::to_string(static_cast<int>(code)) + "] " + what + " docs/errors.md#E" +
                            std::to_string(static_cast<int>(code))),
         code_(code), sentence_(what.size()) {}

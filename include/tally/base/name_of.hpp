@@ -25,11 +25,11 @@ constexpr std::string_view raw_name() {
 
 template <class T>
 struct name {
-  static void append(std::string& out) { out += raw_name<T>(); }
+  [[gnu::cold]] static void append(std::string& out) { out += raw_name<T>(); }
 };
 template <template <class...> class C, class... Ts>
 struct name<C<Ts...>> {
-  static void append(std::string& out) {
+  [[gnu::cold]] static void append(std::string& out) {
     constexpr auto whole = raw_name<C<Ts...>>();
     out += whole.substr(0, whole.find('<'));
     out += '<';
@@ -42,7 +42,7 @@ struct name<C<Ts...>> {
 
 /// The fully qualified spelling of T.
 template <class T>
-std::string name_of() {
+[[gnu::cold]] std::string name_of() {
   std::string out;
   detail::name<T>::append(out);
   return out;

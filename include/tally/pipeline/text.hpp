@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A pipeline as people read it: from(f32[1000]) | filter(_1 > 0) | reduce(sum(_1 * _2)). Layer 2, host only.
+// A pipeline as people read it: from(f32[1000]) | filter(_1 > 0) | reduce(sum(_1 * _2)). Layer 2, host only. All of it is
+// cold, which keeps the compiler of a user's file from spending its time on strings.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +14,7 @@ namespace tally::inline v0 {
 
 /// The short name of an element type: f32, u8, bool; a user's type by its own name.
 template <class T>
-std::string short_name() {
+[[gnu::cold]] std::string short_name() {
   if constexpr (std::is_same_v<T, bool>)
     return "bool";
   else if constexpr (std::is_same_v<T, f16>)
@@ -52,7 +53,7 @@ public:
     return *this;
   }
   template <class T>
-  void scalar(T const& value) {
+  [[gnu::cold]] void scalar(T const& value) {
     if constexpr (std::is_same_v<T, bool>) {
       out += value ? "true" : "false";
     } else if constexpr (floating<T>) {
@@ -67,7 +68,7 @@ public:
   }
   /// An operation and its operands: infix in parentheses where its spelling is a symbol.
   template <class Op, class... Args>
-  void call(Op, Args const&... args) {
+  [[gnu::cold]] void call(Op, Args const&... args) {
     std::string const spelling = Op::spelling;
     bool const symbol = std::string("+-*/%<>=!&|^~").find(spelling[0]) != std::string::npos;
     if (symbol && sizeof...(Args) == 2)
@@ -78,11 +79,12 @@ public:
       list(spelling + "(", ", ", ")", args...);
   }
   template <class... Args>
-  void named(char const* name, Args const&... args) {
+  [[gnu::cold]] void named(char const* name, Args const&... args) {
     list(std::string(name) + "(", ", ", ")", args...);
   }
   template <class... Args>
-  void list(std::string const& open, std::string const& between, std::string const& close, Args const&... args) {
+  [[gnu::cold]] void list(std::string const& open, std::string const& between, std::string const& close,
+                          Args const&... args) {
     bool const infix = between != ", ";
     out += open;
     int printed = 0;
@@ -105,7 +107,7 @@ public:
   }
 
   template <class Op, class... Values, class Mask>
-  void fold(folding<Op, pack<Values...>, Mask> const& f) {
+  [[gnu::cold]] void fold(folding<Op, pack<Values...>, Mask> const& f) {
     out += Op::spelling;
     if constexpr (requires { f.op.print_parameters(*this); }) {
       out += "(";
@@ -118,7 +120,7 @@ public:
       list(".where(", ", ", ")", f.mask);
   }
   template <class Op, class... Args>
-  void fold(folded_call<Op, Args...> const& f) {
+  [[gnu::cold]] void fold(folded_call<Op, Args...> const& f) {
     if constexpr (requires { Op::of_elements; })
       of_elements(Op::spelling, static_cast<typename nth_t<0, Args...>::tally_fold const&>(get<0>(f.args)));
     else
@@ -126,7 +128,7 @@ public:
   }
   /// A composed fold that people know by one name: mean(_1).where(...).
   template <class Op, class Values, class Mask>
-  void of_elements(char const* name, folding<Op, Values, Mask> const& f) {
+  [[gnu::cold]] void of_elements(char const* name, folding<Op, Values, Mask> const& f) {
     out += name;
     if constexpr (Values::size > 0)
       unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
@@ -134,19 +136,19 @@ public:
       list(Values::size == 0 ? "(" : ".where(", ", ", ")", f.mask);
   }
   template <class Fold, class T>
-  void fold(or_else_fold<Fold, T> const& f) {
+  [[gnu::cold]] void fold(or_else_fold<Fold, T> const& f) {
     fold_argument(f.fold);
     out += ".or_else(";
     scalar(f.value);
     out += ")";
   }
   template <class Fold>
-  void fold(maybe_fold<Fold> const& f) {
+  [[gnu::cold]] void fold(maybe_fold<Fold> const& f) {
     fold_argument(f.fold);
     out += ".maybe()";
   }
   template <class Arg>
-  void fold_argument(Arg const& a) {
+  [[gnu::cold]] void fold_argument(Arg const& a) {
     if constexpr (fold_like<Arg>)
       fold(static_cast<typename Arg::tally_fold const&>(a));
     else
@@ -156,7 +158,7 @@ public:
 
 namespace detail {
 template <class Column>
-std::string column_text(Column const&, i64 extent) {
+[[gnu::cold]] std::string column_text(Column const&, i64 extent) {
   std::string s = short_name<typename Column::value_type>() + "[" + std::to_string(extent) + "]";
   if constexpr (requires(Column c) { c.stride; })
     return "every(" + s + ")";
@@ -171,7 +173,7 @@ std::string column_text(Column const&, i64 extent) {
 
 /// The text of one column: its type, extent and kind.
 template <class Source>
-std::string text_of_source(Source const& s) {
+[[gnu::cold]] std::string text_of_source(Source const& s) {
   std::string out = "from(";
   int i = 0;
   unpack([&](auto const&... c) { ((out += (i ? ", " : "") + detail::column_text(c, s.extents[i]), ++i), ...); },
@@ -181,7 +183,7 @@ std::string text_of_source(Source const& s) {
 
 /// The text of an expression.
 template <class Expr>
-std::string text_of(Expr const& e) {
+[[gnu::cold]] std::string text_of(Expr const& e) {
   printer p;
   if constexpr (fold_like<Expr>)
     p.fold_argument(e);
@@ -193,7 +195,7 @@ std::string text_of(Expr const& e) {
 
 /// The text of a whole reduction; a map has already gone into the expressions that follow it.
 template <class Pipe, class... Folds>
-std::string text_of(reduced<Pipe, Folds...> const& r) {
+[[gnu::cold]] std::string text_of(reduced<Pipe, Folds...> const& r) {
   std::string out = text_of_source(r.pipe.source);
   if constexpr (!std::is_same_v<decltype(r.pipe.mask), always>)
     out += " | filter(" + text_of(r.pipe.mask) + ")";

@@ -26,7 +26,7 @@ concept has_struct_text = requires(T const* p) { tally_device_text(p); };
 
 template <class T>
 struct text_in {
-  static void collect(definitions& d) {
+  [[gnu::cold]] static void collect(definitions& d) {
     if constexpr (requires { T::device_body; })
       d.add(d.functions, name_of<T>(),
             std::string("{ static constexpr char const* spelling = \"\"; using device_text = void; __host__ __device__ "
@@ -38,19 +38,19 @@ struct text_in {
 };
 template <template <class...> class C, class... Ts>
 struct text_in<C<Ts...>> {
-  static void collect(definitions& d) { (text_in<Ts>::collect(d), ...); }
+  [[gnu::cold]] static void collect(definitions& d) { (text_in<Ts>::collect(d), ...); }
 };
 
 /// The values inside an expression: a struct may appear between two functions and nowhere else.
 template <class Row, class E>
 struct text_in_values {
-  static void collect(definitions& d) {
+  [[gnu::cold]] static void collect(definitions& d) {
     text_in<std::remove_cvref_t<decltype(std::declval<E const&>().eval(std::declval<Row const&>()))>>::collect(d);
   }
 };
 template <class Row, class Op, class... Args>
 struct text_in_values<Row, call<Op, Args...>> {
-  static void collect(definitions& d) {
+  [[gnu::cold]] static void collect(definitions& d) {
     (text_in_values<Row, Args>::collect(d), ...);
     text_in<std::remove_cvref_t<decltype(std::declval<call<Op, Args...> const&>().eval(std::declval<Row const&>()))>>::collect(d);
   }
@@ -59,7 +59,7 @@ template <class Row, class Leaf>
 struct text_in_leaf;
 template <class Row, class M, class... Values, class Mask>
 struct text_in_leaf<Row, bound<M, pack<Values...>, Mask>> {
-  static void collect(definitions& d) {
+  [[gnu::cold]] static void collect(definitions& d) {
     text_in<typename M::state>::collect(d);
     (text_in_values<Row, Values>::collect(d), ...);
     text_in_values<Row, Mask>::collect(d);
@@ -67,7 +67,7 @@ struct text_in_leaf<Row, bound<M, pack<Values...>, Mask>> {
 };
 template <class... Columns, class... Leaves>
 struct text_in<program<pack<Columns...>, Leaves...>> {
-  static void collect(definitions& d) {
+  [[gnu::cold]] static void collect(definitions& d) {
     (text_in<Columns>::collect(d), ...);
     (text_in<Leaves>::collect(d), ...);
     (text_in_leaf<row<typename Columns::value_type...>, Leaves>::collect(d), ...);
@@ -77,7 +77,7 @@ struct text_in<program<pack<Columns...>, Leaves...>> {
 
 /// All definitions the program's type needs.
 template <class Program>
-std::string definitions_of() {
+[[gnu::cold]] std::string definitions_of() {
   definitions d;
   detail::text_in<Program>::collect(d);
   return d.structs + d.functions;

@@ -30,37 +30,39 @@ using name_list = std::vector<std::string>;
 
 /// Walks folds as answers::plant does and names each leaf where it first appears.
 template <class Pipe, class Leaves, class Fold>
-auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names);
+[[gnu::cold]] auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names);
 
 template <class Pipe, class Leaves>
-auto name_all(Pipe const&, Leaves const& leaves, name_list&) {
+[[gnu::cold]] auto name_all(Pipe const&, Leaves const& leaves, name_list&) {
   return leaves;
 }
 template <class Pipe, class Leaves, class Fold, class... Folds>
-auto name_all(Pipe const& p, Leaves const& leaves, name_list& names, Fold const& fold, Folds const&... more) {
+[[gnu::cold]] auto name_all(Pipe const& p, Leaves const& leaves, name_list& names, Fold const& fold,
+                            Folds const&... more) {
   return name_all(p, name_leaves(p, leaves, fold, names), names, more...);
 }
 template <class Pipe, class Leaves, class Op, class Values, class Mask>
-auto name_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f, name_list& names) {
+[[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f,
+                             name_list& names) {
   auto const planted = answers::plant(p, leaves, f);
   if (decltype(planted.leaves)::size > Leaves::size)
     names.push_back(text_of(f));
   return planted.leaves;
 }
 template <class Pipe, class Leaves, class Op, class... Args>
-auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {
+[[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {
   return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
 }
 template <class Pipe, class Leaves, class Fold, class T>
-auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, name_list& names) {
+[[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, name_list& names) {
   return name_leaves(p, leaves, f.fold, names);
 }
 template <class Pipe, class Leaves, class Fold>
-auto name_fold(Pipe const& p, Leaves const& leaves, maybe_fold<Fold> const& f, name_list& names) {
+[[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, maybe_fold<Fold> const& f, name_list& names) {
   return name_leaves(p, leaves, f.fold, names);
 }
 template <class Pipe, class Leaves, class Fold>
-auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names) {
+[[gnu::cold]] auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names) {
   if constexpr (fold_like<Fold>)
     return name_fold(p, leaves, static_cast<typename Fold::tally_fold const&>(fold), names);
   else
@@ -68,7 +70,7 @@ auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_lis
 }
 
 template <class Column>
-void describe_column(description& d, Column const& c) {
+[[gnu::cold]] void describe_column(description& d, Column const& c) {
   using T = typename Column::value_type;
   source_facts const f = facts_of_column(c);
   d.add_source(f, short_name<T>(), Column::lowerable ? f.bytes_per_element : i64(sizeof(T)), !Column::lowerable);
@@ -85,7 +87,7 @@ constexpr host_lanes lanes_of() {
 }
 
 template <class Columns, class... Leaves>
-void describe_leaves(description& d, program<Columns, Leaves...> const&, name_list& names) {
+[[gnu::cold]] void describe_leaves(description& d, program<Columns, Leaves...> const&, name_list& names) {
   [[maybe_unused]] auto const rounds_in = []<class State>(State const*) {
     if constexpr (floating<State>)
       return short_name<State>();
@@ -100,13 +102,13 @@ void describe_leaves(description& d, program<Columns, Leaves...> const&, name_li
 }
 
 template <class Program>
-std::string ptx_for(plan const& p, facts const& f) {
+[[gnu::cold]] std::string ptx_for(plan const& p, facts const& f) {
   return gpu::compile(gpu::unit_of(type_of<Program>(), p, f), f.target.compute_major, f.target.compute_minor).ptx;
 }
 
 /// Everything that does not depend on where the reduction runs.
 template <class R, class Bound>
-description describe_reduction(R const& r, Bound const& b, contract c) {
+[[gnu::cold]] description describe_reduction(R const& r, Bound const& b, contract c) {
   using Program = std::remove_cvref_t<decltype(b.program)>;
   description d;
   d.pipeline = text_of(r);
@@ -135,7 +137,7 @@ explanation explain_at(description d, column_places const& places, on::cpu_place
 explanation explain_at(description d, column_places const& places, on::gpu_place where);
 
 template <class R, class Bound, class... Options>
-explanation explain_bound(R const& r, Bound& b, Options... options) {
+[[gnu::cold]] explanation explain_bound(R const& r, Bound& b, Options... options) {
   description d = describe_reduction(r, b, contract_in(options...));
   column_places places{{}, gpu_for(b.program)};
   places_of(b.program, places.columns);
