@@ -134,18 +134,14 @@ bool same_bits(T const& a, T const& b) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (true && ... && same_bits(std::get<I>(a), std::get<I>(b)));
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (requires { a.has_value() && (*a, true); }) {
+    return a.has_value() == b.has_value() && (!a.has_value() || same_bits(*a, *b));
+  } else if constexpr (requires { a.n, a.mean, a.central; }) { // moments_result, which has padding
+    return a.n == b.n && same_bits(a.mean, b.mean) && std::memcmp(a.central, b.central, sizeof a.central) == 0;
   } else {
     static_assert(std::is_trivially_copyable_v<T>, "same_bits compares answers");
     return std::memcmp(&a, &b, sizeof(T)) == 0;
   }
-}
-template <class T>
-bool same_bits(std::optional<T> const& a, std::optional<T> const& b) {
-  return a.has_value() == b.has_value() && (!a || same_bits(*a, *b));
-}
-template <class A, int K>
-bool same_bits(moments_result<A, K> const& a, moments_result<A, K> const& b) {
-  return a.n == b.n && same_bits(a.mean, b.mean) && std::memcmp(a.central, b.central, sizeof a.central) == 0;
 }
 
 /// What the planner decides about a reduction on a target (targets::h200, ...): .plan, .blocks, .why_not. Its columns are

@@ -136,10 +136,11 @@ TEST_CASE("the bits are the golden ones") {
   }
   CHECK(golden::of_tree_version == tally::tree_version);
   CHECK(std::size(golden::bits) == hashes.size());
-  for (auto const& [name, hash] : golden::bits) {
+  for (golden::entry const& entry : golden::bits) {
+    std::string const name(entry.name);
     CAPTURE(name);
-    REQUIRE(hashes.contains(std::string(name)));
-    CHECK(hashes.at(std::string(name)) == hash);
+    REQUIRE(hashes.contains(name));
+    CHECK(hashes.at(name) == entry.hash);
   }
 }
 
