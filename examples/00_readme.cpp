@@ -9,10 +9,11 @@
 using namespace tally;
 
 int main() {
-  std::vector<float> const price{3.5f, -1.f, 12.f, 7.25f}, quantity{2.f, 9.f, 1.f, 4.f};
-  auto const question = from(price, quantity) | filter(_1 > 0.f) | reduce(sum(_1 * _2), max(_1), count, mean(_1));
-
+  std::vector<float> const price(1 << 20, 0.25f), quantity(1 << 20, 1.f);
+  auto const question = from(price, quantity)
+                      | filter(_1 > 0.f)
+                      | reduce(sum(_1 * _2), max(_1), count, mean(_1));
   auto const [revenue, dearest, n, average] = run(question);
-  std::cout << revenue << ' ' << dearest << ' ' << n << ' ' << average << '\n';
-  std::cout << explain(question, targets::h200);
+  std::cout << revenue << ' ' << dearest << ' ' << n << ' ' << average << '\n'
+            << explain(question, targets::h200);
 }
