@@ -36,7 +36,7 @@ inline constexpr entry bits[] = {
     {"i8 free", 0x71107f590af49c4full},
     {"i8 tree", 0x5b60d96d0da27f2dull},
     {"iota", 0xd777f24c479c6752ull},
-    {"three columns", 0x60bba803e0fa80d9ull},
+    {"three columns", 0xf705de0f8eb6d963ull},
     {"u16 free", 0xb6c1cd3ffc6bab08ull},
     {"u16 tree", 0xe441a5c5ec14195dull},
     {"u32 free", 0xfccc8a2d56e1ed37ull},

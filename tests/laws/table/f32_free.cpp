@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cases of f32: the folds that are free of order, and a few folds of every kind read in unusual ways.
+// Cases of f32: the folds that are free of order.
 #include "laws/table/make_case.hpp"
 
 namespace fold_table {
