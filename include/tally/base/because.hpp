@@ -37,6 +37,10 @@ struct ill_formed {
   constexpr ill_formed checked() const { return {}; }
   constexpr ill_formed compensated() const { return {}; }
   constexpr ill_formed get() const { return {}; }
+  constexpr ill_formed text() const { return {}; }
+  constexpr ill_formed json() const { return {}; }
+  constexpr ill_formed mermaid() const { return {}; }
+  constexpr ill_formed ptx() const { return {}; }
   constexpr bool ready() const { return true; }
 };
 

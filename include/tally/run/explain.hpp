@@ -12,8 +12,11 @@ namespace tally::inline v0 {
 
 namespace detail {
 
-template <class T>
-concept explain_option = run_option<T> || std::same_as<T, target>;
+/// A target stands where a place would.
+template <class Option>
+using place_for = std::conditional_t<std::same_as<Option, target>, on::any_place, Option>;
+template <class R, class... Options>
+concept explainable = runnable<R, place_for<Options>...>;
 
 template <class... Options>
 constexpr target target_in([[maybe_unused]] Options... options) {
@@ -153,21 +156,20 @@ template <class R, class Bound, class... Options>
 /// a contract, and a place as for run or a target (targets::h200, ..., targets::host), for which the columns are taken
 /// to lie in its memory at the addresses they have. Nothing is read. Throws what run throws about its input; on::gpu
 /// without one throws no_gpu, a target needs none.
-template <class R, detail::explain_option... Options>
+template <class R, class... Options>
+  requires detail::explainable<R, Options...>
 auto explain(R const& r, Options... options) {
-  using Place = std::remove_cvref_t<decltype(detail::place_in(options...))>;
-  if constexpr (std::same_as<R, ill_formed>) {
-    return ill_formed{};
-  } else {
-    using Reason = typename decltype(detail::judge_run<R, Place>())::type;
-    if constexpr (!std::same_as<Reason, because::fine>) {
-      return (void)sizeof(Reason), ill_formed{};
-    } else {
-      check_source(r.pipe.source);
-      auto b = tally::bind(r);
-      return detail::explain_bound(r, b, options...);
-    }
-  }
+  check_source(r.pipe.source);
+  auto b = tally::bind(r);
+  return detail::explain_bound(r, b, options...);
+}
+
+/// What run refuses is refused, and the type says why.
+template <class R, class... Options>
+  requires(!detail::explainable<R, Options...>)
+auto explain(R const&, Options const&...) ->
+    typename decltype(detail::judge_call<R, detail::place_for<Options>...>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0

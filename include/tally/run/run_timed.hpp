@@ -54,26 +54,23 @@ timed_states<typename Program::states> compute_timed(Program p, on::any_place, c
 
 /// run(r, options...) once, timed: .answers, and .explained with measured seconds and GB/s beside the expectation. A
 /// first run compiles and touches cold memory; time a second one. Throws what run throws.
-template <class R, detail::run_option... Options>
+template <class R, class... Options>
+  requires detail::runnable<R, Options...>
 auto run_timed(R const& r, Options... options) {
-  auto const where = detail::place_in(options...);
-  using Place = std::remove_cvref_t<decltype(where)>;
-  if constexpr (std::same_as<R, ill_formed>) {
-    return ill_formed{};
-  } else {
-    using Reason = typename decltype(detail::judge_run<R, Place>())::type;
-    if constexpr (!std::same_as<Reason, because::fine>) {
-      return (void)sizeof(Reason), ill_formed{};
-    } else {
-      auto const plan_of = explain(r, options...);
-      double const start = detail::seconds_now();
-      auto const b = tally::bind(r);
-      auto const timed = detail::compute_timed(b.program, where, detail::contract_in(options...));
-      double const whole = detail::seconds_now() - start;
-      auto answers = detail::answers_of(r, b, timed.states);
-      return timed_run<decltype(answers)>{std::move(answers), plan_of.measured(timed.seconds, whole)};
-    }
-  }
+  auto const plan_of = explain(r, options...);
+  double const start = detail::seconds_now();
+  auto const b = tally::bind(r);
+  auto const timed = detail::compute_timed(b.program, detail::place_in(options...), detail::contract_in(options...));
+  double const whole = detail::seconds_now() - start;
+  auto answers = detail::answers_of(r, b, timed.states);
+  return timed_run<decltype(answers)>{std::move(answers), plan_of.measured(timed.seconds, whole)};
+}
+
+/// What run refuses is refused, and the type says why.
+template <class R, class... Options>
+  requires(!detail::runnable<R, Options...>)
+auto run_timed(R const&, Options const&...) -> typename decltype(detail::judge_call<R, Options...>())::type {
+  return {};
 }
 
 } // namespace tally::inline v0
