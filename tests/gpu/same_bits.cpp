@@ -260,8 +260,10 @@ TEST_CASE("two streams at once, and two threads on one stream, do not disturb ea
   };
   for (bool const own_streams : {true, false}) {
     gpu::driver::stream streams[2] = {nullptr, nullptr};
-    if (own_streams)
+    if (own_streams) {
+      gpu::current_device const in_scope(gpu::device_of(0));
       for (auto& s : streams) REQUIRE(gpu::driver_or_throw().stream_create(&s, 1) == 0);
+    }
     std::jthread const one([&] { work("f32 tree", streams[0], 1); });
     std::jthread const two([&] { work("u64 own folds", streams[1], 2); });
   }
