@@ -114,7 +114,6 @@ TEST_CASE("the library carries its own headers, whole") {
 TEST_CASE("every device header of base compiles alone under NVRTC") { check_alone(device_headers("tally/base/")); }
 TEST_CASE("every header of element compiles alone under NVRTC") { check_alone(device_headers("tally/element/")); }
 TEST_CASE("every header of fold compiles alone under NVRTC") { check_alone(device_headers("tally/fold/")); }
-TEST_CASE("every header of primitive compiles alone under NVRTC") { check_alone(device_headers("tally/primitive/")); }
 TEST_CASE("the plan and the facts compile alone under NVRTC") {
   check_alone(device_headers("tally/plan/plan.hpp"));
   check_alone(device_headers("tally/plan/facts.hpp"));
