@@ -57,25 +57,11 @@ __device__ __forceinline__ constexpr int lane_in_row(int thread, int k) {
 }
 
 /// Rows x group elements of one column in the registers of one thread.
-template <plan P, int Rows, class Column, source_choice Choice>
-struct loaded;
+template <plan P, int Rows, class T>
+struct registers {
+  alignas(16) unsigned char bytes[Rows][P.lanes_per_group * sizeof(T)];
 
-template <plan P, int Rows, memory_column Column, source_choice Choice>
-  requires(Choice.load == load_primitive::vector_ldg)
-struct loaded<P, Rows, Column, Choice> {
-  using T = typename Column::value_type;
-  static constexpr int group = P.lanes_per_group;
-  static constexpr int per_load = Choice.bytes_per_load / int(sizeof(T));
-  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
-
-  __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
-    T const* const from = c.data + first + thread * group;
-#pragma unroll
-    for (int r = 0; r < Rows; ++r)
-#pragma unroll
-      for (int k = 0; k < group; k += per_load)
-        load_streaming<Choice.bytes_per_load>(bytes[r] + k * sizeof(T), from + r * 32 * group + k);
-  }
+  template <class Column>
   __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
     T v;
     memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
@@ -83,51 +69,45 @@ struct loaded<P, Rows, Column, Choice> {
   }
 };
 
+/// How one column comes into registers, or is computed.
+template <plan P, int Rows, class Column, source_choice Choice>
+struct loaded;
+
+/// Groups at once: from memory, or from a stage of a ring in shared memory.
 template <plan P, int Rows, memory_column Column, source_choice Choice>
-  requires(Choice.load == load_primitive::bulk_ring)
-struct loaded<P, Rows, Column, Choice> {
+  requires(Choice.load == load_primitive::vector_ldg || Choice.load == load_primitive::bulk_ring)
+struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::value_type> {
   using T = typename Column::value_type;
   static constexpr int group = P.lanes_per_group;
   static constexpr int per_load = Choice.bytes_per_load / int(sizeof(T));
-  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
 
-  /// From a stage in shared memory.
   __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
     T const* const from = c.data + first + thread * group;
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
 #pragma unroll
       for (int k = 0; k < group; k += per_load)
-        load_shared<Choice.bytes_per_load>(bytes[r] + k * sizeof(T), from + r * 32 * group + k);
-  }
-  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
-    T v;
-    memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
-    return v;
+        if constexpr (Choice.load == load_primitive::bulk_ring)
+          load_shared<Choice.bytes_per_load>(this->bytes[r] + k * sizeof(T), from + r * 32 * group + k);
+        else
+          load_streaming<Choice.bytes_per_load>(this->bytes[r] + k * sizeof(T), from + r * 32 * group + k);
   }
 };
 
 template <plan P, int Rows, memory_column Column, source_choice Choice>
   requires(Choice.load == load_primitive::striped_ldg)
-struct loaded<P, Rows, Column, Choice> {
+struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::value_type> {
   using T = typename Column::value_type;
-  static constexpr int group = P.lanes_per_group;
-  alignas(16) unsigned char bytes[Rows][group * sizeof(T)];
 
   __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
     auto const from = c.from(first + thread);
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
 #pragma unroll
-      for (int k = 0; k < group; ++k) {
-        T const v = from.at(r * 32 * group + k * 32);
-        memcpy(bytes[r] + k * sizeof(T), &v, sizeof(T));
+      for (int k = 0; k < P.lanes_per_group; ++k) {
+        T const v = from.at(r * 32 * P.lanes_per_group + k * 32);
+        memcpy(this->bytes[r] + k * sizeof(T), &v, sizeof(T));
       }
-  }
-  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
-    T v;
-    memcpy(&v, bytes[r] + k * sizeof(T), sizeof(T));
-    return v;
   }
 };
 

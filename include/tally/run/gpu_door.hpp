@@ -63,7 +63,6 @@ struct queued_run {
 
 /// The target of a device.
 target target_of(int ordinal);
-/// The facts with the alignment of the pointers as they stand in the program.
 /// Queues the run; throws the typed errors of planning, compiling, staging and launching. Extent must be positive.
 queued_run enqueue(full_request& r, bool timed = false);
 /// Waits for the states.
