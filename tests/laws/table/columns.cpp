@@ -7,7 +7,11 @@
 
 namespace fold_table_functions {
 TALLY_FUNCTION(turn_and_add, (unsigned long long a, unsigned long long b), { return ((a << 9) | (a >> 55)) + b + (a & (b >> 3)); });
-TALLY_FUNCTION(bits_of_float, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 1024)); });
+// What has no such integer, NaN and infinities, is the top bit alone: a cast of it would be undefined.
+TALLY_FUNCTION(bits_of_float, (float x), {
+  bool const fits = x > -0x1p52f && x < 0x1p52f;
+  return fits ? static_cast<unsigned long long>(static_cast<long long>(x * 1024)) : 1ull << 63;
+});
 TALLY_FUNCTION(same_bits_again, (unsigned long long x), { return x; });
 } // namespace fold_table_functions
 
