@@ -5,6 +5,7 @@
 // position, run after run and on two streams at once. And `fast` comes close.
 #include "gpu/launch.hpp"
 #include "gpu/on_device.hpp"
+#include "gpu/watchdog.hpp"
 #include "laws/table/fold_case.hpp"
 
 #include <tally/run/gpu_door.hpp>
@@ -69,6 +70,7 @@ void for_each_case(complaints& to, std::function<bool(fold_case const&)> const& 
       for (std::size_t i; (i = next++) < cases.size();)
         if (wanted(*cases[i])) try {
             work(*cases[i]);
+            tally_test_progress();
           } catch (std::exception const& e) {
             to.add(cases[i]->name + ": " + e.what());
           }
@@ -127,6 +129,7 @@ TEST_CASE("every kernel of the table compiles and loads") { // on all cores: the
       crew.emplace_back([&] {
         for (std::size_t i; (i = next++) < units.size();) try {
             gpu::load(units[i].second, 0);
+            tally_test_progress();
           } catch (std::exception const& e) {
             wrong.add(units[i].first + ": " + e.what());
           }
