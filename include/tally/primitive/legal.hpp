@@ -33,7 +33,7 @@ constexpr unsigned qualifiers_of(form const& f) {
 
 /// Where an instruction may act and how its end is announced.
 struct places {
-  set destinations, sources, orders, scopes, completions;
+  set destinations = 0, sources = 0, orders = 0, scopes = 0, completions = 0;
   unsigned char may = 0;  ///< qualifiers that may be written
   unsigned char must = 0; ///< qualifiers that must be written
   friend constexpr bool operator==(places const&, places const&) = default;
@@ -41,17 +41,17 @@ struct places {
 
 /// Which operations take which types, in vectors of which widths; `noftz` is written exactly where it stands here.
 struct elements {
-  set operations, types, widths;
+  set operations = 0, types = 0, widths = 0;
   bool noftz = false;
   friend constexpr bool operator==(elements const&, elements const&) = default;
 };
 
 /// One rule: this family, there, on those.
 struct rule {
-  family instruction;
-  short since; ///< the first architecture
-  places where;
-  elements what;
+  family instruction = family::red;
+  short since = 0; ///< the first architecture
+  places where{};
+  elements what{};
   friend constexpr bool operator==(rule const&, rule const&) = default;
 
   constexpr bool covers(form const& f) const {
