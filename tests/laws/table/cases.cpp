@@ -10,10 +10,8 @@ namespace fold_table {
 void add_f32_tree(case_list&);
 void add_f32_free(case_list&);
 void add_f64(case_list&);
-void add_f16(case_list&);
-void add_bf16(case_list&);
-void add_signed_integers(case_list&);
-void add_unsigned_integers(case_list&);
+void add_small_floats(case_list&);
+void add_integers(case_list&);
 void add_wide_integers(case_list&);
 void add_bool(case_list&);
 void add_own_folds(case_list&);
@@ -22,8 +20,8 @@ void add_columns(case_list&);
 case_list const& all_cases() {
   static case_list const all = [] {
     case_list cases;
-    for (auto add : {add_f32_tree, add_f32_free, add_f64, add_f16, add_bf16, add_signed_integers, add_unsigned_integers,
-                     add_wide_integers, add_bool, add_own_folds, add_columns})
+    for (auto add : {add_f32_tree, add_f32_free, add_f64, add_small_floats, add_integers, add_wide_integers, add_bool,
+                     add_own_folds, add_columns})
       add(cases);
     return cases;
   }();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cases of u8, u16 and u32.
+// Cases of six integer types; i32 and u64, with every fold that integers have, are in wide_integers.cpp.
 #include "laws/table/make_case.hpp"
 
 namespace fold_table {
@@ -22,7 +22,10 @@ void add_for(case_list& to, std::string const& type) {
 }
 } // namespace
 
-void add_unsigned_integers(case_list& to) {
+void add_integers(case_list& to) {
+  add_for<i8>(to, "i8");
+  add_for<i16>(to, "i16");
+  add_for<i64>(to, "i64");
   add_for<u8>(to, "u8");
   add_for<u16>(to, "u16");
   add_for<u32>(to, "u32");
