@@ -113,3 +113,39 @@ TEST_CASE("a filter that lets nothing through leaves no least element either") {
   std::vector<float> const below(3, -infinity); // what passes may be the outermost value
   CHECK(run(from(below) | max.where(_1 < 0.f)) == -infinity);
 }
+
+TEST_CASE("ignoring_nan() tells NaN alone, whose answer is NaN, from nothing at all, which has none") {
+  std::vector<float> const x{1.f, not_a_number, 2.f, not_a_number};
+  auto const below = [&](float limit) { return run(from(x) | filter(_1 < limit) | min.ignoring_nan().maybe()); };
+  auto const not_below = [&](float limit) { return run(from(x) | filter(!(_1 < limit)) | max.ignoring_nan().maybe()); };
+  CHECK(below(5.f) == 1.f);
+  CHECK_FALSE(below(0.f).has_value());
+  CHECK(not_below(2.f) == 2.f);
+  CHECK(same_bits(not_below(5.f), std::optional(not_a_number)));
+  CHECK_THROWS_AS(run(from(x) | filter(_1 < 0.f) | min.ignoring_nan()), empty_input);
+  CHECK_THROWS_AS(run(from(x) | minmax.ignoring_nan().where(_1 < 0.f)), empty_input);
+  CHECK(run(from(x) | filter(_1 < 0.f) | max.ignoring_nan().or_else(7.f)) == 7.f);
+  CHECK(same_bits(run(from(x) | max.ignoring_nan().where(tally::index == 3)), not_a_number));
+}
+
+TEST_CASE("and so wherever the one number, the one NaN or nothing at all stands in a long column") {
+  for (std::size_t at : {0u, 5u, 127u, 1024u, 70000u}) {
+    std::vector<float> x(70001, -1.f);
+    auto const found = [&] { return run(from(x) | filter(!(_1 < 0.f)) | minmax.ignoring_nan().maybe(), on::cpu.threads(2)); };
+    CHECK_FALSE(found().has_value());
+    x[at] = not_a_number;
+    REQUIRE(found().has_value());
+    CHECK(same_bits(*found(), extent_of_values<float>{not_a_number, not_a_number}));
+    x[70000 - at] = -0.f;
+    CHECK(same_bits(*found(), extent_of_values<float>{-0.f, -0.f}));
+    x[at] = infinity;
+    CHECK(same_bits(*found(), extent_of_values<float>{-0.f, infinity}));
+  }
+}
+
+TEST_CASE("min.ignoring_nan() is printed as it is written") {
+  std::vector<float> const x{1.f};
+  CHECK(text_of(from(x) | min.ignoring_nan()) == "from(f32[1]) | reduce(min(_1).ignoring_nan())");
+  CHECK(text_of(from(x) | minmax.ignoring_nan().where(_1 > 0.f)) ==
+        "from(f32[1]) | reduce(minmax(_1).where(_1 > 0).ignoring_nan())");
+}

@@ -56,9 +56,13 @@ struct folding {
   }
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
   constexpr auto ignoring_nan() const {
-    auto p = both_masks(mask, unpack([](auto... v) { return (!is_nan(v) && ...); }, values));
     auto o = op.ignoring_nan();
-    return folding<decltype(o), Values, decltype(p)>{o, values, p};
+    if constexpr (requires { requires decltype(o)::looks_for_nan; }) {
+      return folding<decltype(o), Values, Mask>{o, values, mask};
+    } else {
+      auto p = both_masks(mask, unpack([](auto... v) { return (!is_nan(v) && ...); }, values));
+      return folding<decltype(o), Values, decltype(p)>{o, values, p};
+    }
   }
   /// A sum that reports 64-bit overflow as an error instead of wrapping.
   template <class O = Op>

@@ -48,22 +48,36 @@ struct extreme_monoid {
   constexpr bool empty(state, summary of) const { return of.extent == 0; }
 };
 
-/// minimumNumber: the mask has already dropped NaN; if nothing is left of something, the answer is NaN.
-template <class T, bool Least>
-struct extreme_number_monoid : seen<extreme_monoid<T, Least>> {
-  using base = seen<extreme_monoid<T, Least>>;
-  constexpr bool empty(typename base::state const&, summary of) const { return of.extent == 0; }
-  constexpr T lower(typename base::state const& s, summary of) const {
-    if constexpr (floating<T>)
-      return s.any ? base::lower(s, of) : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
-    else
-      return base::lower(s, of);
+/// minimumNumber and maximumNumber: NaN takes no part, and of NaN alone the answer is NaN. The state tells NaN alone from
+/// nothing at all, which a mask could not.
+template <floating T, bool Least>
+struct extreme_number_monoid {
+  using inner = extreme_monoid<T, Least>;
+  static constexpr u32 nan_came = 1, number_came = 2;
+  struct state {
+    typename inner::state s;
+    u32 came;
+  };
+  static constexpr laws law = any_order;
+  TALLY_INLINE constexpr state identity() const { return {inner{}.identity(), 0}; }
+  TALLY_INLINE constexpr state lift(i64 position, T v) const {
+    auto const x = inner{}.lift(position, v);
+    return {x == x ? x : inner{}.identity(), x == x ? number_came : nan_came};
+  }
+  TALLY_INLINE constexpr state combine(state const& a, state const& b) const {
+    return {inner{}.combine(a.s, b.s), a.came | b.came};
+  }
+  constexpr bool empty(state const& s, summary) const { return s.came == 0; }
+  constexpr T lower(state const& s, summary of) const {
+    return (s.came & number_came) != 0 ? inner{}.lower(s.s, of)
+                                       : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
   }
 };
 
 template <bool Least, bool Number = false>
 struct extreme_operation : operation<extreme_operation<Least, Number>> {
   static constexpr char const* spelling = Least ? "min" : "max";
+  static constexpr bool looks_for_nan = Number;
   constexpr extreme_operation<Least, true> ignoring_nan() const { return {}; }
   template <class... Vs>
   static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);

@@ -118,6 +118,12 @@ public:
       unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
     if constexpr (!std::is_same_v<Mask, always>)
       list(".where(", ", ", ")", f.mask);
+    ignoring_nan<Op>();
+  }
+  template <class Op>
+  void ignoring_nan() {
+    if constexpr (requires { requires Op::looks_for_nan; })
+      out += ".ignoring_nan()";
   }
   template <class Op, class... Args>
   [[gnu::cold]] void fold(folded_call<Op, Args...> const& f) {
@@ -134,6 +140,7 @@ public:
       unpack([&](auto const&... v) { list("(", ", ", ")", v...); }, f.values);
     if constexpr (!std::is_same_v<Mask, always>)
       list(Values::size == 0 ? "(" : ".where(", ", ", ")", f.mask);
+    ignoring_nan<Op>();
   }
   template <class Fold, class T>
   [[gnu::cold]] void fold(or_else_fold<Fold, T> const& f) {

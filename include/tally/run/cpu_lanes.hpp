@@ -227,9 +227,46 @@ struct vector_form<seen<extreme_monoid<T, Least>>> {
     }
   };
 };
+/// The least or greatest number: NaN stays outside, and only whether there was one is kept.
 template <class T, bool Least>
-  requires machine_number<typename extreme_monoid<T, Least>::state>
-struct vector_form<extreme_number_monoid<T, Least>> : vector_form<seen<extreme_monoid<T, Least>>> {};
+  requires machine_float<typename extreme_monoid<T, Least>::state>
+struct vector_form<extreme_number_monoid<T, Least>> {
+  using monoid = extreme_number_monoid<T, Least>;
+  using number = typename extreme_monoid<T, Least>::state;
+  static constexpr bool order_free = true;
+  template <int N, bool Masked>
+  struct lanes {
+    using inner = typename vector_form<extreme_monoid<T, Least>>::template lanes<N, Masked>;
+    using vector = typename inner::vector;
+    using mask = typename inner::mask;
+    inner of;
+    mask numbers, nan;
+    TALLY_INLINE void begin(vector const& x) {
+      of.begin(x);
+      numbers = nan = mask{};
+    }
+    TALLY_INLINE void step(vector const& x) {
+      of.step(x, x == x);
+      numbers |= x == x;
+      nan |= x != x;
+    }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      of.step(x, on & (x == x));
+      numbers |= on & (x == x);
+      nan |= on & (x != x);
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int n) {
+      of.merge(b.of, n);
+      numbers |= b.numbers;
+      nan |= b.nan;
+    }
+    TALLY_INLINE auto state(int j, int n) const {
+      return typename monoid::state{of.state(j, n), (numbers[j] != 0 ? monoid::number_came : 0u) |
+                                                        (nan[j] != 0 ? monoid::nan_came : 0u)};
+    }
+  };
+};
 
 /// Variance: sums of deviations from the lane's first element, then Chan's formula on (mean, squares). Without a mask
 /// every lane has met the same number of elements, which is then no register.

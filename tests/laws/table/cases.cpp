@@ -14,6 +14,7 @@ void add_small_floats(case_list&);
 void add_integers(case_list&);
 void add_wide_integers(case_list&);
 void add_bool(case_list&);
+void add_numbers_only(case_list&);
 void add_own_folds(case_list&);
 void add_columns(case_list&);
 
@@ -21,7 +22,7 @@ case_list const& all_cases() {
   static case_list const all = [] {
     case_list cases;
     for (auto add : {add_f32_tree, add_f32_free, add_f64, add_small_floats, add_integers, add_wide_integers, add_bool,
-                     add_own_folds, add_columns})
+                     add_numbers_only, add_own_folds, add_columns})
       add(cases);
     return cases;
   }();
