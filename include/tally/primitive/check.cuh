@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a verb needs and no type can say (where an address lies, how it is aligned, which block it belongs to) is asked
+// here, in builds with TALLY_CHECKED defined: the kernel prints the sentence and traps. Other builds ask nothing and
+// pay nothing. Layer 2.
+#pragma once
+
+#include <tally/base/config.hpp>
+
+namespace tally::inline v0::primitive {
+
+/// Whether preconditions are asked at run time: compile with -DTALLY_CHECKED.
+#if defined(TALLY_CHECKED)
+inline constexpr bool checked = true;
+#else
+inline constexpr bool checked = false;
+#endif
+
+/// In a checked build, prints the sentence and ends the kernel unless `holds`.
+__device__ __forceinline__ void demand([[maybe_unused]] bool holds, [[maybe_unused]] char const* sentence) {
+  if constexpr (checked) {
+    if (!holds) {
+      printf("%s (block %d, thread %d)\n", sentence, int(blockIdx.x), int(threadIdx.x));
+      __trap();
+    }
+  }
+}
+
+} // namespace tally::inline v0::primitive

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a form to the text an asm statement takes, so that a verb is one statement whatever its operation, type and
+// qualifiers, and nobody writes a mnemonic by hand. A form that does not exist, or not on the chip that code is made for,
+// is refused here. Layer 2.
+#pragma once
+
+#include <tally/base/because.hpp>
+#include <tally/base/pack.hpp>
+#include <tally/primitive/legal.hpp>
+#include <tally/primitive/spell.hpp>
+
+namespace tally::inline v0::because {
+template <class... Given>
+struct no_such_instruction : ill_formed {
+  static_assert(never<Given...>, "[tally-P1] no chip has this operation on this type and in this space. docs/errors.md#P1");
+};
+template <class... Given>
+struct instruction_of_a_later_chip : ill_formed {
+  static_assert(never<Given...>, "[tally-P2] the chip that this is compiled for lacks the instruction. docs/errors.md#P2");
+};
+} // namespace tally::inline v0::because
+
+namespace tally::inline v0::primitive {
+
+/// The chip this pass of the compiler makes code for; the host's pass makes none and knows every form.
+#if defined(__CUDA_ARCH__)
+inline constexpr architecture compiled_for{short(__CUDA_ARCH__ / 10)};
+#else
+inline constexpr architecture compiled_for = sm_100a;
+#endif
+
+namespace verbs {
+template <form F>
+inline constexpr form_text spelled = spell(F);
+template <form F, class Indices>
+struct letters_of;
+template <form F, int... I>
+struct letters_of<F, index_list<I...>> {
+  static constexpr char const text[] = {spelled<F>.letters[I]..., 0};
+};
+/// The mnemonic of a form as an array whose length is its own, which is what asm takes.
+template <form F>
+using instruction = letters_of<F, indices_up_to<spelled<F>.size>>;
+} // namespace verbs
+
+/// Whether the chip that code is made for has a form.
+template <form F>
+inline constexpr bool available = legal(F, compiled_for);
+namespace verbs {
+template <form F>
+inline constexpr int first_chip = since(F);
+}
+
+/// A form as a type, for the compiler to print.
+template <form>
+struct refused_form {};
+
+/// Prints why a form is refused: no chip has it, or the one that code is made for has not.
+template <form F>
+__device__ constexpr void refuse() {
+  if constexpr (verbs::first_chip<F> == 0)
+    (void)sizeof(because::no_such_instruction<refused_form<F>>);
+  else
+    (void)sizeof(because::instruction_of_a_later_chip<refused_form<F>, because::there_are<verbs::first_chip<F>>>);
+}
+
+} // namespace tally::inline v0::primitive

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where an operand lies, as a type: verbs are chosen by the space of their operands, and a pointer alone does not say it.
+// Layer 2.
+#pragma once
+
+#include <tally/base/numbers.hpp>
+#include <tally/primitive/check.cuh>
+
+namespace tally::inline v0::primitive {
+
+/// An object in global memory.
+template <class T>
+struct in_global {
+  T* at;
+  __device__ __forceinline__ explicit in_global(T* p) : at(p) {
+    demand(__isGlobal(p), "[tally-D4] a place said to be in global memory is not");
+  }
+  /// As the instructions want it.
+  __device__ __forceinline__ u64 address() const { return u64(__cvta_generic_to_global(at)); }
+  __device__ __forceinline__ in_global operator+(i64 n) const { return in_global(at + n); }
+  template <class U>
+    requires cuda::std::same_as<U const, T>
+  __device__ __forceinline__ in_global(in_global<U> other) : at(other.at) {}
+};
+
+/// An object in the shared memory of the block that runs.
+template <class T>
+struct in_shared {
+  T* at;
+  __device__ __forceinline__ explicit in_shared(T* p) : at(p) {
+    demand(__isShared(p), "[tally-D4] a place said to be in shared memory is not");
+  }
+  __device__ __forceinline__ u32 address() const { return u32(__cvta_generic_to_shared(at)); }
+  __device__ __forceinline__ in_shared operator+(i64 n) const { return in_shared(at + n); }
+  template <class U>
+    requires cuda::std::same_as<U const, T>
+  __device__ __forceinline__ in_shared(in_shared<U> other) : at(other.at) {}
+};
+
+/// An object at an address of any space (generic addressing).
+template <class T>
+struct anywhere {
+  T* at;
+  __device__ __forceinline__ explicit anywhere(T* p) : at(p) {}
+  __device__ __forceinline__ u64 address() const { return u64(at); }
+};
+
+/// The number of the running block in its cluster.
+__device__ __forceinline__ u32 own_rank() {
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+/// How many blocks the cluster has.
+__device__ __forceinline__ u32 cluster_blocks() {
+  u32 blocks;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+  return blocks;
+}
+
+/// An object in the shared memory of a block of the cluster, found by where the running block has the same object.
+template <class T>
+struct in_cluster {
+  T* at;
+  u32 rank; ///< of the block that has it
+  __device__ __forceinline__ in_cluster(T* own, u32 block) : rank(block) {
+    demand(__isShared(own), "[tally-D4] a place said to be in shared memory is not");
+    demand(block < cluster_blocks(), "[tally-D5] the cluster has no block of this rank");
+    u64 mapped;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(own), "r"(block));
+    at = reinterpret_cast<T*>(mapped);
+  }
+  __device__ __forceinline__ u32 address() const { return u32(__cvta_generic_to_shared(at)); }
+};
+
+/// What an asynchronous operation to another block needs: that the place is another block's.
+template <class T>
+__device__ __forceinline__ void demand_remote(in_cluster<T> const& to) {
+  demand(to.rank != own_rank(), "[tally-D5] an asynchronous operation to shared::cluster needs another block's memory");
+}
+
+} // namespace tally::inline v0::primitive

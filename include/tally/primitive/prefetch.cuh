@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bulk prefetch: global memory on its way to L2, a hint that nothing waits for. Layer 2.
+#pragma once
+
+#include <tally/primitive/bulk_bytes.cuh>
+#include <tally/primitive/cache_policy.cuh>
+#include <tally/primitive/copyable.hpp>
+#include <tally/primitive/instruction.cuh>
+#include <tally/primitive/place.cuh>
+
+namespace tally::inline v0::primitive {
+
+namespace verbs {
+template <class Hint>
+inline constexpr form prefetch_form = bulk_prefetch(hinted<Hint>);
+}
+
+/// Asks for n bytes of global memory to be brought to L2; the address is aligned to 16 bytes.
+template <class T, class Hint = no_policy>
+__device__ __forceinline__ void prefetch(in_global<T> from, bulk_bytes n, [[maybe_unused]] Hint hint = {}) {
+  constexpr form f = verbs::prefetch_form<Hint>;
+  if constexpr (!available<f>) {
+    refuse<f>();
+  } else {
+    demand_bulk(from.at, from.at);
+    if constexpr (verbs::hinted<Hint>)
+      asm volatile("%3 [%0], %1, %2;" ::"l"(from.address()), "r"(n.count()), "l"(hint.word()),
+                   "C"(verbs::instruction<f>::text));
+    else
+      asm volatile("%2 [%0], %1;" ::"l"(from.address()), "r"(n.count()), "C"(verbs::instruction<f>::text));
+  }
+}
+
+} // namespace tally::inline v0::primitive
