@@ -187,12 +187,13 @@ inline constexpr rules accepted_without_meaning = [] {
   return r;
 }();
 
-/// The architecture that brought the newest word of a form (80: whatever this library knows).
+/// The architecture that brought the newest word of a form, by what several rules share; 80 is the oldest one that this
+/// library knows.
 constexpr short since_words(form const& f) {
   bool const of_clusters = f.destination == space::shared_cluster || f.source == space::shared_cluster ||
                            f.scope == scope::cluster || f.multicast;
   bool const of_bf16 = f.type == element_type::bf16 || f.type == element_type::bf16x2;
-  return f.byte_mask || f.mmio ? short(100) : of_clusters || of_bf16 || f.width > 1 ? short(90) : short(80);
+  return of_clusters || of_bf16 || f.width > 1 ? short(90) : short(80);
 }
 
 /// The first architecture that has a form by some rules, or 0 where none has.
