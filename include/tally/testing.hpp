@@ -213,8 +213,7 @@ constexpr int distinct_shifts(program<pack<Columns...>, Leaves...> const&) {
 /// lie in host or device memory; throws what run throws.
 template <class R>
 bool check_same_bits(R const& r) {
-  check_source(r.pipe.source);
-  auto const bound = tally::bind(r);
+  auto const bound = bind_checked(r);
   using Program = std::remove_cvref_t<decltype(bound.program)>;
   bool all_same = true;
   auto const answers_of = [&](Program const& p, auto where) {

@@ -104,6 +104,14 @@ TEST_CASE("a stride of zero over several elements is error E4") {
   CHECK(run(from(every(x.data(), 1, 0)) | count_if(_1 == 0.f)) == 1); // one element is nowhere but at its start
 }
 
+TEST_CASE("counting modulo 0 is error E19, wherever in a formula") {
+  std::vector<float> const x(5), nothing;
+  char const* const what = "[tally-E19] a fold counts modulo 0. docs/errors.md#E19";
+  every_verb_throws<zero_modulus>(from(x) | count_modulo(0), what);
+  every_verb_throws<zero_modulus>(from(nothing) | reduce(sum, count_modulo(7) - countdown_modulo(0).where(_1 > 0.f)), what);
+  CHECK(run(from(x) | count_modulo(1)) == 0u);
+}
+
 TEST_CASE("NaN everywhere: every fold answers what is documented") {
   float const quiet = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t n : {1u, 31u, 1024u, 70001u}) {

@@ -55,6 +55,7 @@ TEST_CASE("in<T>() chooses the accumulator") {
   CHECK(run(from(x) | reduce(sum.in<double>())) == 16777218.0);
   static_assert(std::is_same_v<decltype(run(from(x) | reduce(mean.in<double>()))), double>);
   CHECK(run(from(x) | reduce(mean.in<double>())) == 16777218.0 / 3);
+  CHECK(run(from(x) | reduce((max - mean).in<double>())) == 16777216.0 - 16777218.0 / 3); // what has one, in a formula
 }
 
 TEST_CASE("integers are summed in 64 bits, wrap there, and say so when they are asked to") {

@@ -210,6 +210,27 @@ TEST_CASE("R19 and R20: arithmetic on answers") {
   static_assert(accepts<decltype(reduce(sum % count)), source_of<ints>>);
 }
 
+TEST_CASE("R21: a fold has the forms it has") {
+  static_assert(is<because::the_fold_has_no_such_form, decltype(max.checked())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(mean.compensated())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(min.in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(argmax(_1).where(_1 > 0).in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(count.in<float>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(any.in<float>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(first.in<float>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(bit_or.in<i64>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(count_modulo(7).in<i64>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(minmax.in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype((max - min).in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(norm_inf.in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(min.maybe().in<double>())>);
+  static_assert(is<because::the_fold_has_no_such_form, decltype(max.or_else(0).in<double>())>);
+  using pipe = source_of<floats>;
+  static_assert(accepts<decltype(reduce(product.in<double>(), norm<2>.in<double>(), stddev.in<double>())), pipe>);
+  static_assert(accepts<decltype(reduce((sum / count).in<double>(), (max - mean).in<double>())), pipe>);
+  static_assert(accepts<decltype(reduce((sum / 2).maybe().in<double>(), mean.or_else(0).in<double>())), pipe>);
+}
+
 TEST_CASE("what was refused absorbs what follows") {
   using refusal = absorbed<>;
   static_assert(refused<refusal>);

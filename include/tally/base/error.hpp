@@ -30,6 +30,7 @@ enum class error_code : int {
   key_out_of_range = 16,
   bad_bytes = 17,
   misaligned_partial = 18,
+  zero_modulus = 19,
 };
 
 /// Every error of the library: `what()` is "[tally-E3] <what happened, with both numbers>. docs/errors.md#E3".
@@ -130,6 +131,10 @@ struct bad_bytes : detail::error_with<error_code::bad_bytes> {
 struct misaligned_partial : detail::error_with<error_code::misaligned_partial> {
   using error_with::error_with;
 };
+/// A fold was asked to count modulo 0.
+struct zero_modulus : detail::error_with<error_code::zero_modulus> {
+  using error_with::error_with;
+};
 
 /// Throws the type that belongs to `code`, for callers that hold the code as a value.
 [[noreturn]] inline void fail(error_code code, std::string const& what) {
@@ -152,6 +157,7 @@ struct misaligned_partial : detail::error_with<error_code::misaligned_partial> {
   case error_code::key_out_of_range: throw key_out_of_range(what);
   case error_code::bad_bytes: throw bad_bytes(what);
   case error_code::misaligned_partial: throw misaligned_partial(what);
+  case error_code::zero_modulus: throw zero_modulus(what);
   }
   throw error(code, what);
 }

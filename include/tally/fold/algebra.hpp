@@ -8,6 +8,24 @@
 
 namespace tally::inline v0 {
 
+template <class Op, class... Args>
+struct folded_call;
+
+/// Whether a fold, or a fold of a formula, has an accumulator to choose; numbers have none.
+template <class Fold>
+inline constexpr bool has_an_accumulator = false;
+template <fold_like Fold>
+  requires(!cuda::std::same_as<Fold, typename Fold::tally_fold>)
+inline constexpr bool has_an_accumulator<Fold> = has_an_accumulator<typename Fold::tally_fold>;
+template <class Op, class Values, class Mask>
+inline constexpr bool has_an_accumulator<folding<Op, Values, Mask>> = requires(Op o) { o.template in<double>(); };
+template <class Op, class... Args>
+inline constexpr bool has_an_accumulator<folded_call<Op, Args...>> = (false || ... || has_an_accumulator<Args>);
+template <class Fold, class Value>
+inline constexpr bool has_an_accumulator<or_else_fold<Fold, Value>> = has_an_accumulator<Fold>;
+template <class Fold>
+inline constexpr bool has_an_accumulator<maybe_fold<Fold>> = has_an_accumulator<Fold>;
+
 /// An operation applied to the answers of folds and to numbers.
 template <class Op, class... Args>
 struct folded_call {
@@ -28,8 +46,19 @@ struct folded_call {
   }
   /// Every leaf that has a choice kept in accumulators of type T: a count stays a count.
   template <class T>
+    requires has_an_accumulator<folded_call>
   constexpr auto in() const {
-    return each_leaf([](auto leaf) { return leaf.template in<T>(); });
+    return each_leaf([](auto leaf) {
+      if constexpr (has_an_accumulator<decltype(leaf)>)
+        return leaf.template in<T>();
+      else
+        return leaf;
+    });
+  }
+  template <class T, class O = Op>
+    requires(!has_an_accumulator<folded_call>)
+  auto in() const -> because::the_fold_has_no_such_form<O> {
+    return {};
   }
   template <class O = Op>
   auto checked() const -> because::the_fold_has_no_such_form<O> {
@@ -80,9 +109,15 @@ struct or_else_fold {
   }
   /// The same fold kept in accumulators of type T.
   template <class T>
+    requires has_an_accumulator<Fold>
   constexpr auto in() const {
     auto f = fold.template in<T>();
     return or_else_fold<decltype(f), Value>{f, value};
+  }
+  template <class T, class F = Fold>
+    requires(!has_an_accumulator<Fold>)
+  auto in() const -> because::the_fold_has_no_such_form<F> {
+    return {};
   }
 };
 
@@ -100,9 +135,15 @@ struct maybe_fold {
   }
   /// The same fold kept in accumulators of type T.
   template <class T>
+    requires has_an_accumulator<Fold>
   constexpr auto in() const {
     auto f = fold.template in<T>();
     return maybe_fold<decltype(f)>{f};
+  }
+  template <class T, class F = Fold>
+    requires(!has_an_accumulator<Fold>)
+  auto in() const -> because::the_fold_has_no_such_form<F> {
+    return {};
   }
 };
 

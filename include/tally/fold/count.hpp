@@ -154,9 +154,9 @@ struct count_modulo_operation : operation<count_modulo_operation<Up>> {
   }
 };
 
-/// The number of elements modulo m (m >= 1), a u32.
+/// The number of elements modulo m (m >= 1, else run throws zero_modulus), a u32.
 constexpr auto count_modulo(u32 m) { return fold_of_none<count_modulo_operation<true>>{{{}, m}, {}, {}}; }
-/// Counting down from 0 through m - 1 modulo m (m >= 1), a u32.
+/// Counting down from 0 through m - 1 modulo m (m >= 1, else run throws zero_modulus), a u32.
 constexpr auto countdown_modulo(u32 m) { return fold_of_none<count_modulo_operation<false>>{{{}, m}, {}, {}}; }
 
 } // namespace tally::inline v0

@@ -49,10 +49,16 @@ struct folding {
     return folding<Op, Values, decltype(p)>{op, values, p};
   }
   /// The same fold kept in accumulators of type T: sum.in<double>().
-  template <class T>
+  template <class T, class O = Op>
+    requires requires(O o) { o.template in<T>(); }
   constexpr auto in() const {
     auto o = op.template in<T>();
     return folding<decltype(o), Values, Mask>{o, values, mask};
+  }
+  template <class T, class O = Op>
+    requires(!requires(O o) { o.template in<T>(); })
+  auto in() const -> because::the_fold_has_no_such_form<O> {
+    return {};
   }
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
   constexpr auto ignoring_nan() const {
@@ -104,14 +110,10 @@ using fold_of_one = folding<Op, pack<placeholder<0>>>;
 template <class Op>
 using fold_of_none = folding<Op, pack<>>;
 
-/// What operations share: one element, no accumulator of choice, nothing to ignore.
+/// What operations share: one element, nothing to ignore.
 template <class Self>
 struct operation {
   static constexpr int takes = 1;
-  template <class T>
-  constexpr Self in() const {
-    return static_cast<Self const&>(*this);
-  }
   constexpr Self ignoring_nan() const { return static_cast<Self const&>(*this); }
 };
 

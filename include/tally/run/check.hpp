@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bad input is refused before anything runs: lengths, null pointers, strides. Layer 5.
+// Bad input is refused before anything runs: lengths, null pointers, strides, numbers that a fold holds. Layer 5.
 #pragma once
 
 #include <string>
 
 #include <tally/base/error.hpp>
-#include <tally/pipeline/source.hpp>
+#include <tally/pipeline/answer.hpp>
 
 namespace tally::inline v0 {
 
@@ -35,6 +35,26 @@ void check_source(source<Columns...> const& s) {
       throw extent_mismatch("column _" + std::to_string(i + 1) + " has " + std::to_string(s.extents[i]) +
                             " elements, column _1 has " + std::to_string(s.extents[0]) + ".");
   });
+}
+
+/// Throws zero_modulus where a fold counts modulo 0.
+template <class... Leaves>
+void check_folds(pack<Leaves...> const& leaves) {
+  for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+    if constexpr (requires { get<i>(leaves).monoid.modulus; })
+      if (get<i>(leaves).monoid.modulus == 0)
+        throw zero_modulus("a fold counts modulo 0.");
+  });
+}
+
+/// A reduction bound to its types, when nothing is wrong with its columns and folds. Throws what check_source and check_folds
+/// throw.
+template <class R>
+auto bind_checked(R const& r) {
+  check_source(r.pipe.source);
+  auto b = tally::bind(r);
+  check_folds(b.program.leaves);
+  return b;
 }
 
 } // namespace tally::inline v0

@@ -159,8 +159,7 @@ template <class R, class Bound, class... Options>
 template <class R, class... Options>
   requires detail::explainable<R, Options...>
 auto explain(R const& r, Options... options) {
-  check_source(r.pipe.source);
-  auto b = tally::bind(r);
+  auto b = bind_checked(r);
   return detail::explain_bound(r, b, options...);
 }
 

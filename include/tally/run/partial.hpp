@@ -216,8 +216,7 @@ constexpr i64 part_granularity(R const& r) {
 template <class R, class... Options>
   requires std::same_as<detail::judged_partial<R, Options...>, allowed>
 auto partial(R const& r, Options... options) {
-  check_source(r.pipe.source);
-  auto const b = tally::bind(r);
+  auto const b = bind_checked(r);
   i64 const begin = detail::position_in(options...);
   if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
     throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +

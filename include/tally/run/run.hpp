@@ -110,13 +110,12 @@ auto answers_of(R const& r, Bound const& b, States const& states) {
 } // namespace detail
 
 /// Computes a reduction: its one answer, or a std::tuple of its answers. Options: a place (on::any, on::cpu, on::gpu) and a
-/// contract (reproducible, fast). Throws extent_mismatch, null_column, zero_stride, empty_input, overflow, wrong_residence,
-/// and what a GPU can report; nothing has run when the input is at fault.
+/// contract (reproducible, fast). Throws extent_mismatch, null_column, zero_stride, zero_modulus, empty_input, overflow,
+/// wrong_residence, and what a GPU can report; nothing has run when the input is at fault.
 template <class R, class... Options>
   requires detail::runnable<R, Options...>
 auto run(R const& r, Options... options) {
-  check_source(r.pipe.source);
-  auto const b = tally::bind(r);
+  auto const b = bind_checked(r);
   return detail::answers_of(r, b, compute(b.program, detail::place_in(options...), detail::contract_in(options...)));
 }
 
