@@ -13,35 +13,35 @@ namespace tally::inline v0 {
 /// What has been refused and reported: it absorbs whatever follows, so that one mistake is one error.
 struct ill_formed {
   template <class T>
-  constexpr operator T() const {
+  TALLY_HD constexpr operator T() const {
     __builtin_unreachable();
   }
   template <class... Ts>
-  constexpr ill_formed operator()(Ts const&...) const {
+  TALLY_HD constexpr ill_formed operator()(Ts const&...) const {
     return {};
   }
   template <class T>
-  constexpr ill_formed in() const {
+  TALLY_HD constexpr ill_formed in() const {
     return {};
   }
   template <class T>
-  constexpr ill_formed where(T const&) const {
+  TALLY_HD constexpr ill_formed where(T const&) const {
     return {};
   }
   template <class T>
-  constexpr ill_formed or_else(T const&) const {
+  TALLY_HD constexpr ill_formed or_else(T const&) const {
     return {};
   }
-  constexpr ill_formed maybe() const { return {}; }
-  constexpr ill_formed ignoring_nan() const { return {}; }
-  constexpr ill_formed checked() const { return {}; }
-  constexpr ill_formed compensated() const { return {}; }
-  constexpr ill_formed get() const { return {}; }
-  constexpr ill_formed text() const { return {}; }
-  constexpr ill_formed json() const { return {}; }
-  constexpr ill_formed mermaid() const { return {}; }
-  constexpr ill_formed ptx() const { return {}; }
-  constexpr bool ready() const { return true; }
+  TALLY_HD constexpr ill_formed maybe() const { return {}; }
+  TALLY_HD constexpr ill_formed ignoring_nan() const { return {}; }
+  TALLY_HD constexpr ill_formed checked() const { return {}; }
+  TALLY_HD constexpr ill_formed compensated() const { return {}; }
+  TALLY_HD constexpr ill_formed get() const { return {}; }
+  TALLY_HD constexpr ill_formed text() const { return {}; }
+  TALLY_HD constexpr ill_formed json() const { return {}; }
+  TALLY_HD constexpr ill_formed mermaid() const { return {}; }
+  TALLY_HD constexpr ill_formed ptx() const { return {}; }
+  TALLY_HD constexpr bool ready() const { return true; }
 };
 
 /// Something that was refused; T must be complete, which every value is.
@@ -224,7 +224,7 @@ struct verdict_on_answers<N, reason<Because<Given...>>> {
 
 /// The first of several verdicts that is not `allowed`.
 template <class Verdict, class... Verdicts>
-constexpr auto first_reason() {
+TALLY_HD constexpr auto first_reason() {
   if constexpr (sizeof...(Verdicts) == 0 || !__is_same(Verdict, allowed))
     return Verdict{};
   else

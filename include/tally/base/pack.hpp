@@ -111,7 +111,7 @@ TALLY_HD constexpr pack<As..., Bs...> join(pack<As...> const& a, pack<Bs...> con
 template <int I>
 struct index_constant {
   static constexpr int value = I;
-  constexpr operator int() const { return I; }
+  TALLY_HD constexpr operator int() const { return I; }
 };
 
 namespace detail {

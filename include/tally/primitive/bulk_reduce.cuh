@@ -63,4 +63,20 @@ __device__ __forceinline__ void reduce(in_cluster<T> to, typename verbs::itself<
   }
 }
 
+namespace verbs {
+template <class To, class From>
+inline constexpr bool reduces_between = (space_of<To> == space::global || space_of<To> == space::shared_cluster) &&
+                                        space_of<From> == space::shared_cta;
+template <operation Op, class T, class To, class From>
+inline constexpr form reduction_between = moved(bulk_reduction<Op, T>(space_of<To>), space_of<To>, space_of<From>);
+} // namespace verbs
+
+/// Between any other two places: refused.
+template <operation Op, template <class> class To, class T, template <class> class From, class U, class... Rest>
+  requires(!verbs::reduces_between<To<T>, From<U>>)
+__device__ void reduce(To<T>, From<U>, bulk_bytes, Rest&&...) {
+  constexpr form f = verbs::reduction_between<Op, T, To<T>, From<U>>;
+  refuse<f>();
+}
+
 } // namespace tally::inline v0::primitive

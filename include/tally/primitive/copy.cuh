@@ -143,4 +143,17 @@ __device__ __forceinline__ void copy_masked(in_global<T> to, verbs::same<in_shar
   }
 }
 
+namespace verbs {
+template <class To, class From>
+inline constexpr form copy_between = bulk_copy(space_of<From>, space_of<To>);
+}
+
+/// Between any other two places: refused.
+template <template <class> class To, class T, template <class> class From, class U, class... Rest>
+  requires(since(verbs::copy_between<To<T>, From<U>>) == 0)
+__device__ void copy(To<T>, From<U>, bulk_bytes, Rest&&...) {
+  constexpr form f = verbs::copy_between<To<T>, From<U>>;
+  refuse<f>();
+}
+
 } // namespace tally::inline v0::primitive

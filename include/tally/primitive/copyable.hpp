@@ -8,7 +8,7 @@
 namespace tally::inline v0::primitive {
 
 /// cp.async.bulk between two spaces.
-constexpr form bulk_copy(space from, space to, bool cache_hint = false) {
+TALLY_HD constexpr form bulk_copy(space from, space to, bool cache_hint = false) {
   return {.instruction = family::copy_bulk,
           .destination = to,
           .source = from,
@@ -17,21 +17,21 @@ constexpr form bulk_copy(space from, space to, bool cache_hint = false) {
 }
 
 /// cp.async.bulk of global memory into the same place of several blocks of a cluster.
-constexpr form bulk_multicast(bool cache_hint = false) {
+TALLY_HD constexpr form bulk_multicast(bool cache_hint = false) {
   form f = bulk_copy(space::global, space::shared_cluster, cache_hint);
   f.multicast = true;
   return f;
 }
 
 /// cp.async.bulk to global memory of some bytes of every 16.
-constexpr form masked_bulk_copy(bool cache_hint = false) {
+TALLY_HD constexpr form masked_bulk_copy(bool cache_hint = false) {
   form f = bulk_copy(space::shared_cta, space::global, cache_hint);
   f.byte_mask = true;
   return f;
 }
 
 /// cp.async.bulk.prefetch.L2.
-constexpr form bulk_prefetch(bool cache_hint = false) {
+TALLY_HD constexpr form bulk_prefetch(bool cache_hint = false) {
   return {.instruction = family::prefetch_bulk, .source = space::global, .cache_hint = cache_hint};
 }
 

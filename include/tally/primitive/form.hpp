@@ -46,14 +46,21 @@ struct form {
   bool byte_mask = false;  ///< .cp_mask, with a 16-bit mask of the bytes of each 16
   bool noftz = false;      ///< .noftz: subnormal numbers are kept
   bool mmio = false;       ///< .mmio
-  friend constexpr bool operator==(form const&, form const&) = default;
+  TALLY_HD friend constexpr bool operator==(form const&, form const&) = default;
 };
+
+/// A form between other spaces.
+TALLY_HD constexpr form moved(form f, space destination, space source = space::generic) {
+  f.destination = destination;
+  f.source = source;
+  return f;
+}
 
 /// What code is assembled for: sm_90 is {90}, sm_90a {90, 'a'}, sm_100f {100, 'f'}.
 struct architecture {
   short number = 90;   ///< ten times the major compute capability and the minor one
   char features = ' '; ///< 'a' of this chip alone, 'f' of its family, ' ' none
-  friend constexpr bool operator==(architecture const&, architecture const&) = default;
+  TALLY_HD friend constexpr bool operator==(architecture const&, architecture const&) = default;
 };
 
 inline constexpr architecture sm_80{80};

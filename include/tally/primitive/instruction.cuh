@@ -5,21 +5,10 @@
 // is refused here. Layer 2.
 #pragma once
 
-#include <tally/base/because.hpp>
 #include <tally/base/pack.hpp>
 #include <tally/primitive/legal.hpp>
+#include <tally/primitive/refused.hpp>
 #include <tally/primitive/spell.hpp>
-
-namespace tally::inline v0::because {
-template <class... Given>
-struct no_such_instruction : ill_formed {
-  static_assert(never<Given...>, "[tally-P1] no chip has this operation on this type and in this space. docs/errors.md#P1");
-};
-template <class... Given>
-struct instruction_of_a_later_chip : ill_formed {
-  static_assert(never<Given...>, "[tally-P2] the chip that this is compiled for lacks the instruction. docs/errors.md#P2");
-};
-} // namespace tally::inline v0::because
 
 namespace tally::inline v0::primitive {
 
@@ -47,22 +36,11 @@ using instruction = letters_of<F, indices_up_to<spelled<F>.size>>;
 /// Whether the chip that code is made for has a form.
 template <form F>
 inline constexpr bool available = legal(F, compiled_for);
-namespace verbs {
-template <form F>
-inline constexpr int first_chip = since(F);
-}
-
-/// A form as a type, for the compiler to print.
-template <form>
-struct refused_form {};
 
 /// Prints why a form is refused: no chip has it, or the one that code is made for has not.
 template <form F>
 __device__ constexpr void refuse() {
-  if constexpr (verbs::first_chip<F> == 0)
-    (void)sizeof(because::no_such_instruction<refused_form<F>>);
-  else
-    (void)sizeof(because::instruction_of_a_later_chip<refused_form<F>, because::there_are<verbs::first_chip<F>>>);
+  (void)sizeof(typename decltype(why_not<F, compiled_for>())::type);
 }
 
 } // namespace tally::inline v0::primitive

@@ -15,18 +15,18 @@ namespace detail {
 /// Some of the enumerators of one enumeration, or some numbers below 16.
 using set = unsigned short;
 template <class... Es>
-constexpr set some(Es... es) {
+TALLY_HD constexpr set some(Es... es) {
   return set((0u | ... | (1u << unsigned(es))));
 }
 template <class E>
-constexpr bool holds(set s, E e) {
+TALLY_HD constexpr bool holds(set s, E e) {
   return (s >> unsigned(e) & 1u) != 0;
 }
 
 /// The optional words, as bits.
 enum qualifier : unsigned char { multicast = 1, cache_hint = 2, byte_mask = 4, noftz = 8, mmio = 16 };
 
-constexpr unsigned qualifiers_of(form const& f) {
+TALLY_HD constexpr unsigned qualifiers_of(form const& f) {
   return (f.multicast ? unsigned(multicast) : 0u) | (f.cache_hint ? unsigned(cache_hint) : 0u) |
          (f.byte_mask ? unsigned(byte_mask) : 0u) | (f.noftz ? unsigned(noftz) : 0u) | (f.mmio ? unsigned(mmio) : 0u);
 }
@@ -36,14 +36,12 @@ struct places {
   set destinations = 0, sources = 0, orders = 0, scopes = 0, completions = 0;
   unsigned char may = 0;  ///< qualifiers that may be written
   unsigned char must = 0; ///< qualifiers that must be written
-  friend constexpr bool operator==(places const&, places const&) = default;
 };
 
 /// Which operations take which types, in vectors of which widths; `noftz` is written exactly where it stands here.
 struct elements {
   set operations = 0, types = 0, widths = 0;
   bool noftz = false;
-  friend constexpr bool operator==(elements const&, elements const&) = default;
 };
 
 /// One rule: this family, there, on those.
@@ -52,9 +50,8 @@ struct rule {
   short since = 0; ///< the first architecture
   places where{};
   elements what{};
-  friend constexpr bool operator==(rule const&, rule const&) = default;
 
-  constexpr bool covers(form const& f) const {
+  TALLY_HD constexpr bool covers(form const& f) const {
     unsigned const written = qualifiers_of(f) & ~unsigned(noftz);
     return f.instruction == instruction && holds(where.destinations, f.destination) && holds(where.sources, f.source) &&
            holds(where.orders, f.order) && holds(where.scopes, f.scope) && holds(where.completions, f.completion) &&
@@ -121,23 +118,20 @@ inline constexpr elements vectors_of_pairs{add_least_most, some(f16x2, bf16x2), 
 struct rules {
   detail::rule rows[40]{};
   int count = 0;
-  friend constexpr bool operator==(rules const&, rules const&) = default;
   template <class... Elements>
-  constexpr void add(family f, short since, detail::places where, Elements... what) {
+  TALLY_HD constexpr void add(family f, short since, detail::places where, Elements... what) {
     ((rows[count++] = detail::rule{f, since, where, what}), ...);
   }
   /// The first architecture with this form by these rules, or 0: words are looked at by `legal`.
-  constexpr short since(form const& f) const {
+  TALLY_HD constexpr short since(form const& f) const {
     for (int i = 0; i < count; ++i)
       if (rows[i].covers(f)) return rows[i].since;
     return 0;
   }
 };
 
-/// What the PTX ISA defines and ptxas 13.0 assembles. One difference is decided for ptxas: the syntax of red.async
-/// names .release.cluster, its conditions .release.sys; ptxas takes .gpu and .sys.
-inline constexpr rules ptx_rules = [] {
-  using namespace detail;
+namespace detail {
+TALLY_HD constexpr rules defined_by_the_manual() {
   rules r;
   r.add(family::copy_bulk, 90, into_own_block, bytes);
   r.add(family::copy_bulk, 90, into_cluster, bytes);
@@ -157,13 +151,9 @@ inline constexpr rules ptx_rules = [] {
           bits_of_any);
   r.add(family::red, 90, in_memory, vectors_of_floats, vectors_of_halves, vectors_of_pairs);
   return r;
-}();
+}
 
-/// What ptxas 13.0 assembles although the PTX ISA gives it no meaning; never used, and kept so that tests/legality
-/// explains every difference. Scopes on copies; red.async to another block of s64, relaxed beyond the cluster, released
-/// with other operations than add, and .mmio of a chip only.
-inline constexpr rules accepted_without_meaning = [] {
-  using namespace detail;
+TALLY_HD constexpr rules undefined_by_the_manual() {
   rules r;
   constexpr places directions[]{into_own_block, into_cluster, between_blocks, to_global, to_global_masked};
   for (places where : directions) {
@@ -185,11 +175,21 @@ inline constexpr rules accepted_without_meaning = [] {
   of_a_chip.scopes = some(scope::gpu);
   r.add(family::red_async, 100, of_a_chip, added_any_integers, ordered_words, counters, bits_of_words);
   return r;
-}();
+}
+} // namespace detail
+
+/// What the PTX ISA defines and ptxas 13.0 assembles. One difference is decided for ptxas: the syntax of red.async
+/// names .release.cluster, its conditions .release.sys; ptxas takes .gpu and .sys.
+inline constexpr rules ptx_rules = detail::defined_by_the_manual();
+
+/// What ptxas 13.0 assembles although the PTX ISA gives it no meaning; never used, and kept so that tests/legality
+/// explains every difference. Scopes on copies; red.async to another block of s64, relaxed beyond the cluster, released
+/// with other operations than add, and .mmio of a chip only.
+inline constexpr rules accepted_without_meaning = detail::undefined_by_the_manual();
 
 /// The architecture that brought the newest word of a form, by what several rules share; 80 is the oldest one that this
 /// library knows.
-constexpr short since_words(form const& f) {
+TALLY_HD constexpr short since_words(form const& f) {
   bool const of_clusters = f.destination == space::shared_cluster || f.source == space::shared_cluster ||
                            f.scope == scope::cluster || f.multicast;
   bool const of_bf16 = f.type == element_type::bf16 || f.type == element_type::bf16x2;
@@ -197,19 +197,19 @@ constexpr short since_words(form const& f) {
 }
 
 /// The first architecture that has a form by some rules, or 0 where none has.
-constexpr short since(form const& f, rules const& r = ptx_rules) {
+TALLY_HD constexpr short since(form const& f, rules const& r = ptx_rules) {
   short const rule = r.since(f), words = since_words(f);
   return rule == 0 ? rule : rule > words ? rule : words;
 }
 
 /// Whether an architecture has a form.
-constexpr bool legal(form const& f, architecture on, rules const& r = ptx_rules) {
+TALLY_HD constexpr bool legal(form const& f, architecture on, rules const& r = ptx_rules) {
   short const first = since(f, r);
   return first != 0 && on.number >= first;
 }
 
 /// Whether a block of a cluster may be fed by multicast at full speed: elsewhere ptxas advises against the word.
-constexpr bool multicast_is_quick(architecture on) {
+TALLY_HD constexpr bool multicast_is_quick(architecture on) {
   return on.features != ' ' && (on.number == 90 || (on.number >= 100 && on.number < 120));
 }
 

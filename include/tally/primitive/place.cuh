@@ -6,6 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 #include <tally/primitive/check.cuh>
+#include <tally/primitive/form.hpp>
 
 namespace tally::inline v0::primitive {
 
@@ -79,5 +80,17 @@ template <class T>
 __device__ __forceinline__ void demand_remote(in_cluster<T> const& to) {
   demand(to.rank != own_rank(), "[tally-D5] an asynchronous operation to shared::cluster needs another block's memory");
 }
+
+namespace verbs {
+/// The space of a place.
+template <class Place>
+inline constexpr space space_of = space::generic;
+template <class T>
+inline constexpr space space_of<in_global<T>> = space::global;
+template <class T>
+inline constexpr space space_of<in_shared<T>> = space::shared_cta;
+template <class T>
+inline constexpr space space_of<in_cluster<T>> = space::shared_cluster;
+} // namespace verbs
 
 } // namespace tally::inline v0::primitive

@@ -15,15 +15,6 @@
 namespace tally::inline v0::primitive {
 
 namespace verbs {
-template <class Place>
-inline constexpr space space_of = space::generic;
-template <class T>
-inline constexpr space space_of<in_global<T>> = space::global;
-template <class T>
-inline constexpr space space_of<in_shared<T>> = space::shared_cta;
-template <class T>
-inline constexpr space space_of<in_cluster<T>> = space::shared_cluster;
-
 // Forms as variables: a device function of nvcc may not call a constexpr function of the host, whatever becomes of it.
 template <operation Op, class T, int N, space To, semantics Order, scope Scope, class Hint>
 inline constexpr form red_form = reduction<Op, T, N>(To, Order, Scope, hinted<Hint>);

@@ -49,4 +49,27 @@ __device__ __forceinline__ void red_async_release(in_global<T> to, typename verb
   }
 }
 
+namespace verbs {
+template <operation Op, class T, space To>
+inline constexpr form red_async_elsewhere = moved(remote_reduction<Op, T>(), To);
+template <operation Op, class T, scope Who, bool Mmio, space To>
+inline constexpr form publish_elsewhere = moved(published_reduction<Op, T>(Who, Mmio), To);
+} // namespace verbs
+
+/// In any other place: refused.
+template <operation Op, template <class> class Place, class T, class... Rest>
+  requires(verbs::space_of<Place<T>> == space::global || verbs::space_of<Place<T>> == space::shared_cta)
+__device__ void red_async(Place<T>, typename verbs::itself<T>::type, Rest&&...) {
+  constexpr form f = verbs::red_async_elsewhere<Op, T, verbs::space_of<Place<T>>>;
+  refuse<f>();
+}
+
+/// In any other place: refused.
+template <operation Op, scope Who = scope::gpu, bool Mmio = false, template <class> class Place, class T>
+  requires(verbs::space_of<Place<T>> == space::shared_cta || verbs::space_of<Place<T>> == space::shared_cluster)
+__device__ void red_async_release(Place<T>, typename verbs::itself<T>::type) {
+  constexpr form f = verbs::publish_elsewhere<Op, T, Who, Mmio, verbs::space_of<Place<T>>>;
+  refuse<f>();
+}
+
 } // namespace tally::inline v0::primitive

@@ -70,4 +70,13 @@ __device__ __forceinline__ void red(in_global<lanes<T, N>> to, lanes<T, N> value
   }
 }
 
+/// In any other place: refused.
+template <operation Op, semantics Order = semantics::relaxed, scope Scope = scope::gpu, template <class> class Place,
+          class T, int N, class... Hint>
+  requires(verbs::space_of<Place<T>> == space::shared_cta || verbs::space_of<Place<T>> == space::shared_cluster)
+__device__ void red(Place<lanes<T, N>>, lanes<T, N>, Hint...) {
+  constexpr form f = verbs::red_form<Op, T, N, verbs::space_of<Place<T>>, Order, Scope, no_policy>;
+  refuse<f>();
+}
+
 } // namespace tally::inline v0::primitive

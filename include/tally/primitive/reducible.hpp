@@ -12,7 +12,7 @@ namespace tally::inline v0::primitive {
 
 /// cp.reduce.async.bulk from the shared memory of the block to `to`: global memory, or another block's.
 template <operation Op, class T>
-constexpr form bulk_reduction(space to, bool cache_hint = false) {
+TALLY_HD constexpr form bulk_reduction(space to, bool cache_hint = false) {
   constexpr element_type type = word_type<Op, T>();
   return {.instruction = family::reduce_bulk,
           .op = Op,
@@ -26,7 +26,7 @@ constexpr form bulk_reduction(space to, bool cache_hint = false) {
 
 /// red.async to another block of the cluster, announced to an mbarrier there.
 template <operation Op, class T>
-constexpr form remote_reduction() {
+TALLY_HD constexpr form remote_reduction() {
   return {.instruction = family::red_async,
           .op = Op,
           .type = word_type<Op, T>(),
@@ -38,7 +38,7 @@ constexpr form remote_reduction() {
 
 /// red.async.release to global memory: a value that tells others what was written before it.
 template <operation Op, class T>
-constexpr form published_reduction(scope who = scope::gpu, bool mmio = false) {
+TALLY_HD constexpr form published_reduction(scope who = scope::gpu, bool mmio = false) {
   return {.instruction = family::red_async,
           .op = Op,
           .type = word_type<Op, T>(),
@@ -50,8 +50,8 @@ constexpr form published_reduction(scope who = scope::gpu, bool mmio = false) {
 
 /// red of `Width` neighbours; T may be a pair `two<f16>`, `two<bf16>`.
 template <operation Op, class T, int Width = 1>
-constexpr form reduction(space to, semantics order = semantics::relaxed, scope who = scope::gpu,
-                         bool cache_hint = false) {
+TALLY_HD constexpr form reduction(space to, semantics order = semantics::relaxed, scope who = scope::gpu,
+                                  bool cache_hint = false) {
   constexpr element_type type = word_type<Op, T>();
   return {.instruction = family::red,
           .op = Op,
@@ -88,7 +88,7 @@ concept vector_reducible = Width >
 /// The most elements of T that one red of global memory takes in 16 bytes: 1 where there is no vector, 0 where there is
 /// no red at all. Halves count one by one although they travel in pairs.
 template <operation Op, class T, architecture On>
-constexpr int widest_reduction() {
+TALLY_HD constexpr int widest_reduction() {
   if constexpr (small_float<T>) {
     if constexpr (vector_reducible<Op, two<T>, 4, On>) return 8;
     if constexpr (scalar_reducible<Op, two<T>, space::global, On>) return 2;

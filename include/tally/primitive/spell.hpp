@@ -7,33 +7,33 @@
 
 namespace tally::inline v0::primitive {
 
-constexpr char const* spell(family f) {
+TALLY_HD constexpr char const* spell(family f) {
   constexpr char const* words[]{"cp.async.bulk", "cp.async.bulk.prefetch.L2", "cp.reduce.async.bulk", "red.async",
                                 "red"};
   return words[int(f)];
 }
-constexpr char const* spell(operation o) {
+TALLY_HD constexpr char const* spell(operation o) {
   constexpr char const* words[]{"", ".add", ".min", ".max", ".inc", ".dec", ".and", ".or", ".xor"};
   return words[int(o)];
 }
-constexpr char const* spell(element_type t) {
+TALLY_HD constexpr char const* spell(element_type t) {
   constexpr char const* words[]{"",     ".b32",   ".b64",  ".u32",    ".u64", ".s32", ".s64",
                                 ".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f64"};
   return words[int(t)];
 }
-constexpr char const* spell(space s) {
+TALLY_HD constexpr char const* spell(space s) {
   constexpr char const* words[]{"", ".global", ".shared", ".shared::cta", ".shared::cluster"};
   return words[int(s)];
 }
-constexpr char const* spell(semantics s) {
+TALLY_HD constexpr char const* spell(semantics s) {
   constexpr char const* words[]{"", ".relaxed", ".release"};
   return words[int(s)];
 }
-constexpr char const* spell(scope s) {
+TALLY_HD constexpr char const* spell(scope s) {
   constexpr char const* words[]{"", ".cta", ".cluster", ".gpu", ".sys"};
   return words[int(s)];
 }
-constexpr char const* spell(completion c) {
+TALLY_HD constexpr char const* spell(completion c) {
   constexpr char const* words[]{"", ".mbarrier::complete_tx::bytes", ".bulk_group"};
   return words[int(c)];
 }
@@ -42,12 +42,12 @@ constexpr char const* spell(completion c) {
 struct form_text {
   char letters[120]{};
   int size = 0;
-  constexpr char const* c_str() const { return letters; }
-  constexpr form_text& operator+=(char const* word) {
+  TALLY_HD constexpr char const* c_str() const { return letters; }
+  TALLY_HD constexpr form_text& operator+=(char const* word) {
     while (*word != 0 && size < 119) letters[size++] = *word++;
     return *this;
   }
-  friend constexpr bool operator==(form_text const& a, char const* b) {
+  TALLY_HD friend constexpr bool operator==(form_text const& a, char const* b) {
     int i = 0;
     while (i < a.size && a.letters[i] == b[i]) ++i;
     return i == a.size && b[i] == 0;
@@ -55,7 +55,7 @@ struct form_text {
 };
 
 /// The mnemonic of a form, legal or not: "red.relaxed.gpu.global.add.noftz.v4.bf16x2".
-constexpr form_text spell(form const& f) {
+TALLY_HD constexpr form_text spell(form const& f) {
   form_text text;
   text += spell(f.instruction);
   if (f.mmio) text += ".mmio";

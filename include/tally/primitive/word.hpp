@@ -28,7 +28,7 @@ template <class T>
 struct itself {
   using type = T;
 };
-constexpr bool is_bitwise(operation op) {
+TALLY_HD constexpr bool is_bitwise(operation op) {
   return op == operation::bit_and || op == operation::bit_or || op == operation::bit_xor;
 }
 template <class T>
@@ -49,13 +49,13 @@ inline constexpr element_type plain_type<two<bf16>> = element_type::bf16x2;
 
 /// The element type of T under an operation; `none` when no instruction knows it.
 template <operation Op, class T>
-constexpr element_type word_type() {
+TALLY_HD constexpr element_type word_type() {
   if constexpr (!integer<T>)
     return verbs::plain_type<T>;
   else if constexpr (sizeof(T) == 4)
     return verbs::is_bitwise(Op) ? element_type::b32 : T(-1) < T(0) ? element_type::s32 : element_type::u32;
   else if constexpr (sizeof(T) == 8)
-    return verbs::is_bitwise(Op)                 ? element_type::b64
+    return verbs::is_bitwise(Op)                  ? element_type::b64
            : T(-1) < T(0) && Op != operation::add ? element_type::s64
                                                   : element_type::u64;
   else
@@ -63,7 +63,7 @@ constexpr element_type word_type() {
 }
 
 /// Whether a form of this operation and type says .noftz.
-constexpr bool keeps_subnormals(family instruction, operation op, element_type type, int width = 1) {
+TALLY_HD constexpr bool keeps_subnormals(family instruction, operation op, element_type type, int width = 1) {
   bool const half = type == element_type::f16 || type == element_type::bf16 || type == element_type::f16x2 ||
                     type == element_type::bf16x2;
   return half && (op == operation::add || (instruction == family::red && width > 1));

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bad use of a typed verb is one error: a sentence and a code, and the line of the kernel. Each kernel below makes one
+// mistake, and NVRTC meets it; the same kernel without the mistake compiles. Needs NVRTC, no GPU.
+#include "jit/embedded.hpp"
+#include "jit/nvrtc.hpp"
+#include "jit/search_path.hpp"
+
+#include <tally/base/error.hpp>
+#include <tally/primitive/copyable.hpp>
+#include <tally/primitive/reducible.hpp>
+#include <tally/primitive/refused.hpp>
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tally::jit;
+
+bool have_nvrtc() {
+  static bool const have = [] {
+    try {
+      return nvrtc().major > 0;
+    } catch (tally::error const& refused) {
+      std::printf("skipped: no NVRTC on this machine: %s\n", refused.what());
+      return false;
+    }
+  }();
+  return have;
+}
+
+/// What NVRTC says about a kernel with this statement, empty when it compiles. The statement stands on line 13.
+std::string said_about(std::string const& statement, char const* architecture) {
+  std::string const unit = "#include <tally/primitive/bulk_reduce.cuh>\n"
+                           "#include <tally/primitive/copy.cuh>\n"
+                           "#include <tally/primitive/red.cuh>\n"
+                           "#include <tally/primitive/red_async.cuh>\n"
+                           "#include <tally/primitive/red_vector.cuh>\n"
+                           "using namespace tally;\n"
+                           "using namespace tally::primitive;\n"
+                           "template <class T> __global__ void kernel(T* data, T value) {\n"
+                           "  __shared__ stage<T, 128> a, b;\n"
+                           "  __shared__ barrier bar;\n"
+                           "  bulk_bytes const n = a.bytes();\n"
+                           "  lanes<T, 4> const four{};\n" +
+                           statement + "\n}\n";
+  std::vector<char const*> names, texts;
+  for (std::size_t i = 0; i < embedded_header_count; ++i)
+    names.push_back(embedded_headers[i].name), texts.push_back(embedded_headers[i].text);
+  auto const paths = find_include_paths(nvrtc().path);
+  std::string const cccl = "-I" + paths.cccl, cuda = "-I" + paths.cuda;
+  std::vector<char const*> const options{"-std=c++20", architecture, cccl.c_str(), cuda.c_str()};
+  auto const& call = nvrtc().call;
+  nvrtc_program program = nullptr;
+  REQUIRE(call.create(&program, unit.c_str(), "kernel.cu", int(names.size()), texts.data(), names.data()) == 0);
+  REQUIRE(call.add_name_expression(program, "kernel<float>") == 0);
+  std::string log;
+  if (call.compile(program, int(options.size()), options.data()) != 0) {
+    std::size_t size = 0;
+    REQUIRE(call.log_size(program, &size) == 0);
+    log.resize(size);
+    REQUIRE(call.log(program, log.data()) == 0);
+  }
+  call.destroy(&program);
+  return log;
+}
+
+/// A mistake: the statement, what its fix is, and the code.
+struct mistake {
+  char const* what;
+  std::string wrong, right;
+  char const* code;
+  char const* architecture;
+};
+
+constexpr char const* h200 = "-arch=sm_90a";
+
+std::vector<mistake> const mistakes{
+    {"a bulk minimum of floats", "reduce<operation::min>(in_global(data), in_shared(a.elements), n);",
+     "reduce<operation::add>(in_global(data), in_shared(a.elements), n);", "P1", h200},
+    {"a bulk reduction of bytes", "reduce<operation::add>(in_global((u8*)data), in_shared((u8 const*)a.elements), n);",
+     "reduce<operation::add>(in_global((u32*)data), in_shared((u32 const*)a.elements), n);", "P1", h200},
+    {"a vector on an old chip", "red<operation::add>(in_global((lanes<float, 4>*)data), four);",
+     "red<operation::add>(in_global(data), value);", "P2", "-arch=sm_80"},
+    {"a byte mask before sm_100", "copy_masked(in_global(data), in_shared(a.elements), n, u16(0xfff));",
+     "copy(in_global(data), in_shared(a.elements), n);", "P2", h200},
+    {"a published sum before sm_100", "red_async_release<operation::add>(in_global((u32*)data), 1u);",
+     "red<operation::add, semantics::release>(in_global((u32*)data), 1u);", "P2", h200},
+    {"floats summed in another block by the bulk engine",
+     "reduce<operation::add>(in_cluster(a.elements, 1u), in_shared(b.elements), n, in_cluster(&bar, 1u));",
+     "reduce<operation::add>(in_cluster((u32*)a.elements, 1u), in_shared((u32 const*)b.elements), n, "
+     "in_cluster(&bar, 1u));",
+     "P3", h200},
+    {"a float summed in another block",
+     "red_async<operation::add>(in_cluster(a.elements, 1u), value, in_cluster(&bar, 1u));",
+     "red_async<operation::add>(in_cluster((u64*)a.elements, 1u), 1ull, in_cluster(&bar, 1u));", "P3", h200},
+    {"red.async to the own block", "red_async<operation::add>(in_shared((u32*)a.elements), 1u, in_cluster(&bar, 1u));",
+     "red<operation::add>(in_shared((u32*)a.elements), 1u);", "P3", h200},
+    {"the maximum of floats by red", "red<operation::max>(in_global(data), value);",
+     "red<operation::max>(in_global((i32*)data), 1);", "P4", h200},
+    {"bits of floats", "red<operation::bit_xor>(in_shared(a.elements), value);",
+     "red<operation::bit_xor>(in_shared((u32*)a.elements), 1u);", "P4", h200},
+    {"a counter that wraps, of 64 bits", "red<operation::inc>(in_global((u64*)data), 1ull);",
+     "red<operation::inc>(in_global((u32*)data), 1u);", "P4", h200},
+    {"a vector in shared memory", "red<operation::add>(in_shared((lanes<float, 4>*)a.elements), four);",
+     "red<operation::add>(in_shared(a.elements), value);", "P5", h200},
+    {"the minimum of four floats", "red<operation::min>(in_global((lanes<float, 4>*)data), four);",
+     "red<operation::add>(in_global((lanes<float, 4>*)data), four);", "P5", h200},
+    {"a published maximum", "red_async_release<operation::max>(in_global((u32*)data), 1u);",
+     "red_async_release<operation::add>(in_global((u32*)data), 1u);", "P6", "-arch=sm_100a"},
+    {"a device told at the scope of the gpu",
+     "red_async_release<operation::add, scope::gpu, true>(in_global((u32*)data), 1u);",
+     "red_async_release<operation::add, scope::sys, true>(in_global((u32*)data), 1u);", "P6", "-arch=sm_100a"},
+    {"a copy inside a block", "copy(in_shared(a.elements), in_shared(b.elements), n);",
+     "copy(in_cluster(a.elements, 1u), in_shared(b.elements), n, in_cluster(&bar, 1u));", "P7", h200},
+    {"a copy inside global memory", "copy(in_global(data), in_global(data + 128), n);",
+     "copy(in_global(data), in_shared(a.elements), n);", "P7", h200},
+    {"a reduction from global memory", "reduce<operation::add>(in_shared(a.elements), in_global(data), n);",
+     "reduce<operation::add>(in_global(data), in_shared(a.elements), n);", "P7", h200},
+};
+
+long count(std::string const& text, std::string const& word) {
+  long found = 0;
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("bad use of a verb is one error with its code, at the line of the kernel") {
+  if (!have_nvrtc()) return;
+  for (mistake const& m : mistakes) {
+    CAPTURE(std::string(m.what));
+    std::string const said = said_about(m.wrong, m.architecture);
+    CAPTURE(said);
+    CHECK(count(said, "): error:") == 1);
+    CHECK(count(said, std::string("static assertion failed with \"[tally-") + m.code + "]") == 1);
+    CHECK(said.find(std::string("docs/errors.md#") + m.code) != said.npos);
+    CHECK(said.find("at line 13 of kernel.cu") != said.npos);
+  }
+}
+
+TEST_CASE("the verb that the kernel should have used compiles") {
+  if (!have_nvrtc()) return;
+  for (mistake const& m : mistakes) {
+    CAPTURE(std::string(m.what));
+    CHECK(said_about(m.right, m.architecture) == "");
+  }
+}
+
+TEST_CASE("verdicts can be asked without printing them") {
+  using namespace tally;
+  using namespace tally::primitive;
+  constexpr form legal_sum = bulk_reduction<operation::add, float>(space::global);
+  CHECK(std::same_as<decltype(why_not<legal_sum, sm_90>()), allowed>);
+  CHECK(std::same_as<decltype(why_not<legal_sum, sm_80>()),
+                     reason<because::the_chip_is_too_old<refused_form<legal_sum>, because::there_are<90>>>>);
+  constexpr form masked = masked_bulk_copy();
+  CHECK(std::same_as<decltype(why_not<masked, sm_90a>()),
+                     reason<because::the_chip_is_too_old<refused_form<masked>, because::there_are<100>>>>);
+  constexpr form least = bulk_reduction<operation::min, double>(space::global);
+  CHECK(std::same_as<decltype(why_not<least, sm_90>()), reason<because::no_such_bulk_reduction<refused_form<least>>>>);
+  constexpr form hinted = bulk_copy(space::shared_cta, space::shared_cluster, true);
+  CHECK(std::same_as<decltype(why_not<hinted, sm_90>()),
+                     reason<because::the_bulk_engine_has_no_such_way<refused_form<hinted>>>>);
+}
