@@ -2,11 +2,8 @@
 //
 // Bad use of a typed verb is one error: a sentence and a code, and the line of the kernel. Each kernel below makes one
 // mistake, and NVRTC meets it; the same kernel without the mistake compiles. Needs NVRTC, no GPU.
-#include "jit/embedded.hpp"
-#include "jit/nvrtc.hpp"
-#include "jit/search_path.hpp"
+#include "primitive/device_unit.hpp"
 
-#include <tally/base/error.hpp>
 #include <tally/primitive/copyable.hpp>
 #include <tally/primitive/reducible.hpp>
 #include <tally/primitive/refused.hpp>
@@ -19,20 +16,6 @@
 #include <vector>
 
 namespace {
-
-using namespace tally::jit;
-
-bool have_nvrtc() {
-  static bool const have = [] {
-    try {
-      return nvrtc().major > 0;
-    } catch (tally::error const& refused) {
-      std::printf("skipped: no NVRTC on this machine: %s\n", refused.what());
-      return false;
-    }
-  }();
-  return have;
-}
 
 /// What NVRTC says about a kernel with this statement, empty when it compiles. The statement stands on line 13.
 std::string said_about(std::string const& statement, char const* architecture) {
@@ -49,25 +32,7 @@ std::string said_about(std::string const& statement, char const* architecture) {
                            "  bulk_bytes const n = a.bytes();\n"
                            "  lanes<T, 4> const four{};\n" +
                            statement + "\n}\n";
-  std::vector<char const*> names, texts;
-  for (std::size_t i = 0; i < embedded_header_count; ++i)
-    names.push_back(embedded_headers[i].name), texts.push_back(embedded_headers[i].text);
-  auto const paths = find_include_paths(nvrtc().path);
-  std::string const cccl = "-I" + paths.cccl, cuda = "-I" + paths.cuda;
-  std::vector<char const*> const options{"-std=c++20", architecture, cccl.c_str(), cuda.c_str()};
-  auto const& call = nvrtc().call;
-  nvrtc_program program = nullptr;
-  REQUIRE(call.create(&program, unit.c_str(), "kernel.cu", int(names.size()), texts.data(), names.data()) == 0);
-  REQUIRE(call.add_name_expression(program, "kernel<float>") == 0);
-  std::string log;
-  if (call.compile(program, int(options.size()), options.data()) != 0) {
-    std::size_t size = 0;
-    REQUIRE(call.log_size(program, &size) == 0);
-    log.resize(size);
-    REQUIRE(call.log(program, log.data()) == 0);
-  }
-  call.destroy(&program);
-  return log;
+  return device_unit::compile(unit, architecture, {"kernel<float>"}).complaints;
 }
 
 /// A mistake: the statement, what its fix is, and the code.
@@ -78,7 +43,7 @@ struct mistake {
   char const* architecture;
 };
 
-constexpr char const* h200 = "-arch=sm_90a";
+constexpr char const* h200 = "sm_90a";
 
 std::vector<mistake> const mistakes{
     {"a bulk minimum of floats", "reduce<operation::min>(in_global(data), in_shared(a.elements), n);",
@@ -86,7 +51,7 @@ std::vector<mistake> const mistakes{
     {"a bulk reduction of bytes", "reduce<operation::add>(in_global((u8*)data), in_shared((u8 const*)a.elements), n);",
      "reduce<operation::add>(in_global((u32*)data), in_shared((u32 const*)a.elements), n);", "P1", h200},
     {"a vector on an old chip", "red<operation::add>(in_global((lanes<float, 4>*)data), four);",
-     "red<operation::add>(in_global(data), value);", "P2", "-arch=sm_80"},
+     "red<operation::add>(in_global(data), value);", "P2", "sm_80"},
     {"a byte mask before sm_100", "copy_masked(in_global(data), in_shared(a.elements), n, u16(0xfff));",
      "copy(in_global(data), in_shared(a.elements), n);", "P2", h200},
     {"a published sum before sm_100", "red_async_release<operation::add>(in_global((u32*)data), 1u);",
@@ -112,10 +77,10 @@ std::vector<mistake> const mistakes{
     {"the minimum of four floats", "red<operation::min>(in_global((lanes<float, 4>*)data), four);",
      "red<operation::add>(in_global((lanes<float, 4>*)data), four);", "P5", h200},
     {"a published maximum", "red_async_release<operation::max>(in_global((u32*)data), 1u);",
-     "red_async_release<operation::add>(in_global((u32*)data), 1u);", "P6", "-arch=sm_100a"},
+     "red_async_release<operation::add>(in_global((u32*)data), 1u);", "P6", "sm_100a"},
     {"a device told at the scope of the gpu",
      "red_async_release<operation::add, scope::gpu, true>(in_global((u32*)data), 1u);",
-     "red_async_release<operation::add, scope::sys, true>(in_global((u32*)data), 1u);", "P6", "-arch=sm_100a"},
+     "red_async_release<operation::add, scope::sys, true>(in_global((u32*)data), 1u);", "P6", "sm_100a"},
     {"a copy inside a block", "copy(in_shared(a.elements), in_shared(b.elements), n);",
      "copy(in_cluster(a.elements, 1u), in_shared(b.elements), n, in_cluster(&bar, 1u));", "P7", h200},
     {"a copy inside global memory", "copy(in_global(data), in_global(data + 128), n);",
@@ -133,7 +98,7 @@ long count(std::string const& text, std::string const& word) {
 } // namespace
 
 TEST_CASE("bad use of a verb is one error with its code, at the line of the kernel") {
-  if (!have_nvrtc()) return;
+  if (!device_unit::can_compile()) return;
   for (mistake const& m : mistakes) {
     CAPTURE(std::string(m.what));
     std::string const said = said_about(m.wrong, m.architecture);
@@ -146,7 +111,7 @@ TEST_CASE("bad use of a verb is one error with its code, at the line of the kern
 }
 
 TEST_CASE("the verb that the kernel should have used compiles") {
-  if (!have_nvrtc()) return;
+  if (!device_unit::can_compile()) return;
   for (mistake const& m : mistakes) {
     CAPTURE(std::string(m.what));
     CHECK(said_about(m.right, m.architecture) == "");

@@ -51,10 +51,11 @@ __device__ __forceinline__ void red_words(u64 to, u32 const (&v)[4], u64 policy)
 }
 } // namespace verbs
 
-/// to[i] = Op(to[i], value[i]) for each lane; the address is aligned to the whole vector.
-template <operation Op, semantics Order = semantics::relaxed, scope Scope = scope::gpu, class T, int N, class Hint = no_policy>
-__device__ __forceinline__ void red(in_global<lanes<T, N>> to, lanes<T, N> value, Hint hint = {}) {
-  constexpr form f = verbs::red_form<Op, T, N, space::global, Order, Scope, Hint>;
+/// to[i] = Op(to[i], value[i]) for each lane, in global memory; the address is aligned to the whole vector.
+template <operation Op, semantics Order = semantics::relaxed, scope Scope = scope::gpu, template <class> class Place,
+          class T, int N, class Hint = no_policy>
+__device__ __forceinline__ void red(Place<lanes<T, N>> to, lanes<T, N> value, Hint hint = {}) {
+  constexpr form f = verbs::red_form<Op, T, N, verbs::space_of<Place<T>>, Order, Scope, Hint>;
   if constexpr (!available<f>) {
     refuse<f>();
   } else {
@@ -68,15 +69,6 @@ __device__ __forceinline__ void red(in_global<lanes<T, N>> to, lanes<T, N> value
     else
       verbs::red_words<f>(to.address(), words);
   }
-}
-
-/// In any other place: refused.
-template <operation Op, semantics Order = semantics::relaxed, scope Scope = scope::gpu, template <class> class Place,
-          class T, int N, class... Hint>
-  requires(verbs::space_of<Place<T>> == space::shared_cta || verbs::space_of<Place<T>> == space::shared_cluster)
-__device__ void red(Place<lanes<T, N>>, lanes<T, N>, Hint...) {
-  constexpr form f = verbs::red_form<Op, T, N, verbs::space_of<Place<T>>, Order, Scope, no_policy>;
-  refuse<f>();
 }
 
 } // namespace tally::inline v0::primitive
