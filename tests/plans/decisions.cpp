@@ -21,6 +21,8 @@ constexpr fold_facts integer_fold{8, true, true, block_algorithm::warp_reduction
 constexpr fold_facts wide_fold{24, true, false, block_algorithm::raking_commutative_only};
 constexpr fold_facts ordered_fold{8, false, false, block_algorithm::raking};
 constexpr source_facts f32_column{4, 1, 16};
+constexpr source_facts computed_column{0, 1, 16, load_primitive::computed};
+constexpr source_facts f32_apart(i64 stride) { return {4, stride, 16, load_primitive::striped_ldg}; }
 
 /// One read of n elements by some folds.
 template <class... Folds>
@@ -78,15 +80,15 @@ constexpr load_primitive load_1(facts const& f) { return make_plan(f).plan.sourc
 static_assert(load_0(sum_of(1000)) == load_primitive::vector_ldg);
 static_assert(make_plan(sum_of(1000)).plan.sources[0].bytes_per_load == 16);
 static_assert(load_0(with_first_column(sum_of(1000), {4, 1, 8})) == load_primitive::striped_ldg);
-static_assert(load_0(with_first_column(sum_of(1000), {4, 2, 16})) == load_primitive::striped_ldg);
-static_assert(load_0(with_first_column(sum_of(1000), {4, -1, 16})) == load_primitive::striped_ldg);
+static_assert(load_0(with_first_column(sum_of(1000), f32_apart(2))) == load_primitive::striped_ldg);
+static_assert(load_0(with_first_column(sum_of(1000), f32_apart(-1))) == load_primitive::striped_ldg);
 static_assert(load_0(with_first_column(sum_of(1000), {12, 1, 16})) == load_primitive::vector_ldg,
               "4 elements of 12 bytes are three loads of 16");
-static_assert(load_0(with_first_column(sum_of(1000), {0, 1, 16})) == load_primitive::computed);
+static_assert(load_0(with_first_column(sum_of(1000), computed_column)) == load_primitive::computed);
 static_assert(load_0(with_column(sum_of(1000), {4, 1, 4})) == load_primitive::striped_ldg);
 static_assert(load_1(with_column(sum_of(1000), {4, 1, 4})) == load_primitive::striped_ldg);
-static_assert(load_1(with_column(sum_of(1000), {0, 1, 16})) == load_primitive::computed);
-static_assert(load_0(with_column(sum_of(1000), {0, 1, 16})) == load_primitive::vector_ldg,
+static_assert(load_1(with_column(sum_of(1000), computed_column)) == load_primitive::computed);
+static_assert(load_0(with_column(sum_of(1000), computed_column)) == load_primitive::vector_ldg,
               "a computed column is in no layout");
 static_assert(load_1(with_column(sum_of(1000), {1, 1, 4})) == load_primitive::vector_ldg,
               "4 bytes are asked to be aligned to 4");
@@ -94,7 +96,7 @@ static_assert(make_plan(with_column(sum_of(1000), {1, 1, 4})).plan.sources[1].by
 
 constexpr refusal misaligned = refused(make_plan(with_first_column(sum_of(1000), {4, 1, 8})), "vector load", 0);
 static_assert(misaligned.numbers[0] == 8 && misaligned.numbers[1] == 16 && says(misaligned, "aligned"));
-constexpr refusal apart = refused(make_plan(with_first_column(sum_of(1000), {4, 7, 16})), "vector load", 0);
+constexpr refusal apart = refused(make_plan(with_first_column(sum_of(1000), f32_apart(7))), "vector load", 0);
 static_assert(apart.numbers[0] == 7 && says(apart, "apart"));
 
 static_assert(planning::load_of<contiguous<float>>() == load_primitive::vector_ldg);
@@ -159,7 +161,7 @@ constexpr facts eight_doubles(i64 n, target t) {
 /// Every combination of folds, columns, contract, chip and size gives a plan that is legal and covers its input.
 constexpr bool all_legal() {
   constexpr fold_facts folds[] = {rounding_fold, integer_fold, wide_fold, ordered_fold};
-  constexpr source_facts columns[] = {{4, 1, 16}, {4, 1, 4}, {4, 5, 16}, {0, 1, 16}, {1, 1, 1}, {2, 1, 8}};
+  constexpr source_facts columns[] = {{4, 1, 16}, {4, 1, 4}, f32_apart(5), computed_column, {1, 1, 1}, {2, 1, 8}};
   constexpr target chips[] = {targets::a100, targets::h200, targets::b200};
   for (auto const& a : folds)
     for (auto const& b : folds)
@@ -243,7 +245,7 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   auto p = good_plan();
   CHECK(complains(p, sum_of(1 << 20, kept, targets::a100), "sm_90"));
   CHECK(complains(p, with_first_column(sum_of(1 << 20), {4, 1, 8}), "vector load needs"));
-  CHECK(complains(p, with_first_column(sum_of(1 << 20), {4, 2, 16}), "vector load needs"));
+  CHECK(complains(p, with_first_column(sum_of(1 << 20), f32_apart(2)), "vector load needs"));
   facts const two = with_column(sum_of(1 << 20), f32_column);
   p = make_plan(two).plan, p.sources[1] = {load_primitive::striped_ldg, 4};
   CHECK(complains(p, two, "one layout"));
@@ -258,7 +260,7 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   p = make_plan(ring).plan, p.overlaps_launch = false;
   CHECK(complains(p, facts_with(1 << 28, kept, targets::a100, wide_fold), "sm_90"));
   CHECK(complains(p, with_first_column(ring, {4, 1, 8}), "16-byte addresses"));
-  CHECK(complains(p, with_first_column(ring, {4, 2, 16}), "neighbours"));
+  CHECK(complains(p, with_first_column(ring, f32_apart(2)), "neighbours"));
 }
 
 TEST_CASE("a plan is a value: equal facts give equal plans, and it can be a template argument") {

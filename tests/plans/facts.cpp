@@ -54,9 +54,10 @@ TEST_CASE("columns tell their bytes and strides") {
   auto const f = facts_for(from(numbers, every(numbers.data(), 30, -3), iota(30)) | reduce(sum(_1 * _2 * _3)));
   CHECK(f.source_count == 3);
   CHECK(f.sources[0] == source_facts{4, 1, 16});
-  CHECK(f.sources[1] == source_facts{4, -3, 16});
-  CHECK(f.sources[2].bytes_per_element == 0);
+  CHECK(f.sources[1] == source_facts{4, -3, 16, load_primitive::striped_ldg});
+  CHECK(f.sources[2] == source_facts{0, 1, 16, load_primitive::computed});
   CHECK(f.bytes_read() == 30 * 8);
+  CHECK(facts_for(from(every(numbers.data(), 30, 1)) | sum).sources[0] == f.sources[0]); // a stride of one is none
 }
 
 TEST_CASE("folds tell their laws") {

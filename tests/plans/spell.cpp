@@ -46,7 +46,8 @@ std::vector<spelled_plan> plans_of_all_kinds() {
       for (int sources : {1, max_sources})
         for (int folds : {1, max_folds}) {
           facts f{1 << 24, c, 4, 8, sources, folds, {}, {}, t};
-          for (int i = 0; i < sources; ++i) f.sources[i] = {i == 3 ? 0 : 4, 1, c == contract::fast ? 4 : 16};
+          for (int i = 0; i < sources; ++i) f.sources[i] = {4, 1, c == contract::fast ? 4 : 16};
+          if (sources > 3) f.sources[3] = {0, 1, 16, load_primitive::computed};
           for (int i = 0; i < folds; ++i)
             f.folds[i] = {4 + 8 * (i % 3), i != 5, i % 2 == 0, static_cast<block_algorithm>(1 + i % 3)};
           all.push_back({make_plan(f).plan, sources, folds});

@@ -26,6 +26,7 @@ struct source_facts {
   i64 bytes_per_element; ///< 0 where nothing is read
   i64 stride;            ///< in elements; 1 is contiguous
   int address_alignment; ///< the largest power of two, at most 16, that divides the address
+  load_primitive best_load = load_primitive::vector_ldg; ///< what plan/load.hpp picks by the column's type
   friend constexpr bool operator==(source_facts const&, source_facts const&) = default;
 };
 

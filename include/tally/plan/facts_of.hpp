@@ -19,11 +19,13 @@ inline int alignment_of(void const* address) {
 template <column C>
 source_facts facts_of_column(C const& c) {
   if constexpr (!memory_column<C>)
-    return {0, 1, 16};
+    return {0, 1, 16, planning::load_of<C>()};
   else if constexpr (requires { c.stride; })
-    return {sizeof(typename C::value_type), c.stride, alignment_of(c.data)};
+    return c.stride == 1 // neighbours after all
+               ? facts_of_column(contiguous<typename C::value_type>{c.data})
+               : source_facts{sizeof(typename C::value_type), c.stride, alignment_of(c.data), planning::load_of<C>()};
   else
-    return {sizeof(typename C::value_type), 1, alignment_of(c.data)};
+    return {sizeof(typename C::value_type), 1, alignment_of(c.data), planning::load_of<C>()};
 }
 
 template <monoid M>

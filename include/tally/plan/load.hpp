@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How each source reaches registers. Layer 3. What a load needs is a concept on the column's type; what remains are the
-// address and the extent, which are numbers. It stands after the order because it never depends on a fold.
+// How each source reaches registers. Layer 3. What a load needs of a column's type is a concept, and the most constrained
+// overload that applies is the load (facts.sources[i].best_load); addresses and extents, which are numbers, may take it back.
+// It stands after the order because it never depends on a fold.
 #pragma once
 
 #include <tally/element/column.hpp>
@@ -14,15 +15,17 @@ namespace tally::inline v0::planning {
 template <class C>
 concept vector_loadable = memory_column<C> && !requires(C c) { c.stride; };
 
-/// The best load a column's type allows.
+/// The best load a column's type allows: nothing is loaded,
 template <class C>
 constexpr load_primitive load_of() {
   return load_primitive::computed;
 }
+/// or neighbouring threads load neighbouring elements, wherever those lie,
 template <memory_column C>
 constexpr load_primitive load_of() {
   return load_primitive::striped_ldg;
 }
+/// or a thread loads its neighbours at once.
 template <vector_loadable C>
   requires memory_column<C>
 constexpr load_primitive load_of() {
@@ -70,7 +73,7 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
     return false;
   }
   for (int i = 0; i < f.source_count; ++i)
-    if (f.sources[i].bytes_per_element > 0 && f.sources[i].address_alignment < 16) {
+    if (f.sources[i].best_load != load_primitive::computed && f.sources[i].address_alignment < 16) {
       why.add("bulk ring", "the address is aligned to {0} bytes, the copy engine needs 16", i, f.sources[i].address_alignment);
       return false;
     }
@@ -85,9 +88,9 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
     source_facts const& s = f.sources[i];
     i64 const group = s.bytes_per_element * f.lanes_per_group;
     i64 const piece = group < 16 ? group : 16;
-    if (s.bytes_per_element == 0)
+    if (s.best_load == load_primitive::computed)
       continue;
-    if (s.stride != 1) {
+    if (s.best_load == load_primitive::striped_ldg) {
       why.add("vector load", "elements lie {0} elements apart", i, s.stride);
       striped = true;
     } else if ((piece & (piece - 1)) != 0 || (group % piece) != 0) {
@@ -103,7 +106,7 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
   for (int i = 0; i < f.source_count; ++i) {
     source_facts const& s = f.sources[i];
     i64 const group = s.bytes_per_element * f.lanes_per_group;
-    if (s.bytes_per_element == 0)
+    if (s.best_load == load_primitive::computed)
       p.sources[i] = {load_primitive::computed, 0};
     else if (ring)
       p.sources[i] = {load_primitive::bulk_ring, int(group < 16 ? group : 16)};
