@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Who uses the forms: pipelines, and the parts of primitive/ that kernels are made of, each as the PTX it becomes. Test
+// layer. A pipeline or a part that reaches a form nobody reached before gets a line in reaching.cpp.
+#pragma once
+
+#include <tally/primitive/form.hpp>
+
+#include <string>
+#include <vector>
+
+namespace reaching {
+
+/// Something that was compiled, every form in its PTX, and how its blocks reduce.
+struct user {
+  std::string name;
+  bool is_pipeline;
+  std::vector<tally::primitive::form> forms;
+  std::vector<std::string> blocks; ///< CUB's algorithms in its plan, by CUB's names
+};
+
+/// All of them, compiled on first use.
+std::vector<user> const& users();
+
+} // namespace reaching
