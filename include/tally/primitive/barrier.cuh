@@ -8,6 +8,7 @@
 #include <cuda/ptx>
 
 #include <tally/primitive/bulk_bytes.cuh>
+#include <tally/primitive/place.cuh>
 
 namespace tally::inline v0::primitive {
 
@@ -66,6 +67,17 @@ __device__ __forceinline__ u64* expected::take(bulk_bytes n) {
   demand(n.count() <= left_, "[tally-D6] more bytes are copied than a barrier was told to expect");
   if constexpr (checked) left_ -= n.count();
   return at_->word();
+}
+
+/// Arrives at the barrier that another block of the cluster has at the same place.
+__device__ __forceinline__ void arrive_at(in_cluster<barrier> b) {
+  cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster, b.at->word());
+}
+
+/// All threads of the cluster: what each did before is seen by all after.
+__device__ __forceinline__ void meet_cluster() {
+  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
 }
 
 /// Makes initialised barriers visible to the bulk engine and to the cluster; by the thread that initialised them.

@@ -7,6 +7,10 @@
 
 #include <tally/base/config.hpp>
 
+#if !defined(__CUDACC_RTC__)
+#include <cstdio>
+#endif
+
 namespace tally::inline v0::primitive {
 
 /// Whether preconditions are asked at run time: compile with -DTALLY_CHECKED.
