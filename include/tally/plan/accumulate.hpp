@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a tile of rows gets into the rows of a table: which rung of the ladder, how it is launched, and why not a wider one.
+// Layer 3. It needs the contract and the chip, and nothing of the pipeline: whoever plans a keyed, a column or a histogram
+// route asks here. Alignment costs no rung: the device peels the ends of every row (primitive/accumulate.cuh).
+#pragma once
+
+#include <tally/plan/facts.hpp>
+#include <tally/plan/why_not.hpp>
+#include <tally/primitive/rung.hpp>
+
+namespace tally::inline v0::planning {
+
+/// What is to be accumulated. Lengths in elements.
+struct tile_facts {
+  primitive::operation op;
+  primitive::element_type type; ///< of one element: f16 and bf16, not their pairs
+  int bytes_per_element;
+  i64 rows;
+  int columns;
+  i64 table_rows;
+  bool in_shared_memory; ///< the tile is already there, so the bulk engine costs no copy
+  contract promise;
+  tally::target target;
+};
+
+/// What was chosen.
+struct accumulation {
+  primitive::rung how = primitive::rung::ordered_partials;
+  int elements_per_red = 1;
+  int threads_per_block = 256;
+  i64 blocks = 1;
+  int copies = 1; ///< of the table, over which blocks spread, at their identities before and after
+  why_not_list why;
+};
+
+namespace detail {
+constexpr primitive::architecture chip_of(tally::target const& t) {
+  return {short(t.compute_major * 10 + t.compute_minor)};
+}
+/// The form a rung would use; pairs travel where halves come in vectors.
+constexpr primitive::form form_of(tile_facts const& f, primitive::rung how, int width) {
+  using namespace primitive;
+  auto type = f.type;
+  if (how == rung::vector_red && type == element_type::f16) type = element_type::f16x2;
+  if (how == rung::vector_red && type == element_type::bf16) type = element_type::bf16x2;
+  if (how == rung::bulk_reduce)
+    return {.instruction = family::reduce_bulk,
+            .op = f.op,
+            .type = type,
+            .destination = space::global,
+            .source = space::shared_cta,
+            .completion = completion::bulk_group,
+            .noftz = keeps_subnormals(family::reduce_bulk, f.op, type)};
+  return {.instruction = family::red,
+          .op = f.op,
+          .type = type,
+          .destination = space::global,
+          .order = semantics::relaxed,
+          .scope = scope::gpu,
+          .width = static_cast<unsigned char>(width),
+          .noftz = keeps_subnormals(family::red, f.op, type, width)};
+}
+constexpr bool is_float(primitive::element_type t) {
+  return t >= primitive::element_type::f16; // the floats are the last of the list
+}
+constexpr bool rounds(tile_facts const& f) { return f.op == primitive::operation::add && is_float(f.type); }
+} // namespace detail
+
+/// Elements of 16 bytes that one red takes on this chip; 1 where it has no vector of them.
+constexpr int elements_per_red(tile_facts const& f) {
+  int const whole = 16 / f.bytes_per_element, width = 4;
+  return legal(detail::form_of(f, primitive::rung::vector_red, width), detail::chip_of(f.target)) ? whole : 1;
+}
+
+/// Whether the bulk engine should carry the rows, and the sentence why not.
+constexpr bool bulk_pays(tile_facts const& f, why_not_list& why) {
+  auto const form = detail::form_of(f, primitive::rung::bulk_reduce, 1);
+  if (primitive::since(form) == 0) {
+    why.add("bulk reduce", "cp.reduce.async.bulk does not know this operation on this type");
+    return false;
+  }
+  if (!legal(form, detail::chip_of(f.target))) {
+    why.add("bulk reduce", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
+    return false;
+  }
+  i64 const bytes = i64(f.columns) * f.bytes_per_element;
+  if (bytes < 32) {
+    why.add("bulk reduce", "rows of {0} bytes may hold no 16 aligned ones", -1, bytes);
+    return false;
+  }
+  // H200, CUDA 13.0, 2026-11-20, tests/bench/scatter.py --rungs ladder,bulk,scalar: 64 f64 a row to 1000 keys 325 us in
+  // bulk, 285 by scalar red; 64 f32 to 10^5 keys 1548 in bulk, 494 by vector red. In bulk is never quicker.
+  if (!f.in_shared_memory)
+    why.add("bulk reduce", "the rows are not in shared memory, and red from registers is quicker than the way there");
+  return f.in_shared_memory;
+}
+
+/// Whether red takes more than one element at once, and the sentence why not.
+constexpr bool vector_pays(tile_facts const& f, why_not_list& why) {
+  if (f.columns == 1) {
+    why.add("vector red", "rows of one column are no vectors");
+    return false;
+  }
+  if (elements_per_red(f) > 1) return true;
+  auto on_newer = f;
+  on_newer.target.compute_major = 10;
+  if (elements_per_red(on_newer) > 1)
+    why.add("vector red", "sm_{0}{1} has no vector red", -1, f.target.compute_major, f.target.compute_minor);
+  else
+    why.add("vector red", "red knows no vector of this type under this operation");
+  return false;
+}
+
+/// Windows of 16 bytes that a thread takes. A grid that covers the tile once, and not a few blocks that stay, keeps the
+/// chip even: H200, CUDA 13.0, 2026-11-20, 2^28 f32, 16 a row, 10^6 keys: 839 us, with 8 blocks a multiprocessor 931.
+inline constexpr int windows_per_thread = 4;
+/// Tables up to this size are spread over copies, all of them together up to the second: H200, CUDA 13.0, 2026-11-20,
+/// 2^28 bf16, 1000 keys: 16 a row 513 -> 410 us, 64 a row 318 -> 280, 128 a row (250 KiB) no gain.
+inline constexpr i64 spread_table_bytes = 128 << 10, spread_bytes = 1 << 20;
+
+constexpr int copies_of_table(tile_facts const& f) {
+  i64 const bytes = f.table_rows * f.columns * f.bytes_per_element;
+  if (bytes == 0 || bytes > spread_table_bytes || f.rows < 64 * f.table_rows) return 1;
+  return spread_bytes / bytes < 64 ? int(spread_bytes / bytes) : 64;
+}
+
+/// The rung for a tile, and its launch.
+constexpr accumulation choose_rung(tile_facts const& f) {
+  using primitive::rung;
+  accumulation a;
+  if (f.promise == contract::reproducible && detail::rounds(f)) {
+    for (char const* name : {"bulk reduce", "vector red", "scalar red"})
+      a.why.add(name, "the contract is reproducible and the addition rounds: its bits depend on the order");
+    return a;
+  }
+  a.how = bulk_pays(f, a.why) ? rung::bulk_reduce : vector_pays(f, a.why) ? rung::vector_red : rung::scalar_red;
+  if (a.how == rung::bulk_reduce) return a; // launched by whoever filled the shared memory
+  a.elements_per_red = a.how == rung::vector_red ? elements_per_red(f) : 1;
+  a.copies = copies_of_table(f);
+  i64 const windows = f.rows * ((f.columns - 1) / a.elements_per_red + 1);
+  i64 const per_block = i64(a.threads_per_block) * windows_per_thread;
+  a.blocks = windows == 0 ? 1 : (windows - 1) / per_block + 1;
+  return a;
+}
+
+} // namespace tally::inline v0::planning
