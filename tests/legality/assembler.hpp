@@ -7,6 +7,7 @@
 // without naming a line is halved.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,6 +28,19 @@ public:
       if (home != nullptr && std::filesystem::exists(std::string(home) + "/bin/ptxas"))
         return std::string(home) + "/bin/ptxas";
     return {};
+  }
+
+  /// The CUDA release it belongs to, 13 of "release 13.0"; 0 when it does not say.
+  static int release() {
+    std::FILE* said = ::popen((path() + " --version").c_str(), "r");
+    if (said == nullptr) return 0;
+    int number = 0;
+    char text[512];
+    while (std::fgets(text, sizeof text, said) != nullptr)
+      if (auto const at = std::string_view(text).find("release "); at != std::string_view::npos)
+        number = std::atoi(text + at + 8);
+    ::pclose(said);
+    return number;
   }
 
   /// `target` is a name such as "sm_90a"; `number` keeps apart what runs at the same time.

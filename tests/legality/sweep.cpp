@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of forms (primitive/legal.hpp) against ptxas, in both directions and on five targets: what it allows
+// The table of forms (primitive/legal.hpp) against ptxas, in both directions and on six targets: what it allows
 // assembles, what it forbids is rejected, and what ptxas takes without a meaning in the PTX ISA is listed row by row.
-// Three of the five differ: sm_90a adds no form to sm_90, nor sm_120 to sm_100a, and that is checked, too.
+// Three of the six differ: sm_90a adds no form to sm_90, nor do sm_100a and sm_120 to sm_100, and that is checked, too.
 // Needs ptxas, no GPU.
 #include "legality/assembler.hpp"
 #include "legality/every_form.hpp"
@@ -14,7 +14,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,17 +26,21 @@ struct chip {
   char const* name;
   architecture number;
 };
-constexpr chip chips[]{
-    {"sm_80", sm_80}, {"sm_90", sm_90}, {"sm_90a", sm_90a}, {"sm_100a", sm_100a}, {"sm_120", sm_120}};
-constexpr int chip_count = 5;
+constexpr chip chips[]{{"sm_80", sm_80},   {"sm_90", sm_90},     {"sm_90a", sm_90a},
+                       {"sm_100", sm_100}, {"sm_100a", sm_100a}, {"sm_120", sm_120}};
+constexpr int chip_count = 6;
 constexpr family families[]{family::copy_bulk, family::prefetch_bulk, family::reduce_bulk, family::red_async,
                             family::red};
 
 bool have_assembler() {
   static bool const have = [] {
-    bool const found = !assembler::path().empty();
-    if (!found) std::printf("skipped: no ptxas on this machine\n");
-    return found;
+    if (assembler::path().empty()) {
+      std::printf("skipped: no ptxas on this machine\n");
+      return false;
+    }
+    int const release = assembler::release();
+    if (release < 13) std::printf("skipped: the table is that of CUDA 13, and this ptxas is of CUDA %d\n", release);
+    return release >= 13;
   }();
   return have;
 }
