@@ -6,6 +6,8 @@
 
 #include "gpu/on_device.hpp"
 
+#include <tally/primitive/reducible.hpp>
+
 #include <string>
 
 /// A kernel of a test: text of its own behind one header of the library.

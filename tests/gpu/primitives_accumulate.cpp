@@ -19,7 +19,7 @@ template <operation Op, class T>
 __global__ void scatter(T* table, i64 table_stride, T const* tile, i64 tile_stride, i64 rows, int columns,
                         i32 const* keys, int how, int bytes_per_warp) {
   extern __shared__ __align__(128) unsigned char room[];
-  rows_by_key<T, i32> const to{table, table_stride, keys};
+  rows_by_key<T, i32> const to{table, table_stride, keys, blockIdx.x % 2 == 1};
   tile_of_rows<T> const from{tile, rows, tile_stride, columns};
   if (how == 0) {
     if constexpr (bulk_reducible<Op, T>) accumulate_in_bulk<Op>(to, from, room, bytes_per_warp);
@@ -28,6 +28,14 @@ __global__ void scatter(T* table, i64 table_stride, T const* tile, i64 tile_stri
   } else {
     accumulate_by_words<Op>(to, from);
   }
+}
+template <operation Op, class T>
+__global__ void spread(rows_by_key<T, i32> to, tile_of_rows<T> from, T* copies, int number, i64 elements) {
+  accumulate<Op>(to.spread(copies, number, elements), from);
+}
+template <operation Op, class T>
+__global__ void together(T* table, T* copies, int number, i64 elements, T identity) {
+  fold_copies<Op>(table, copies, number, elements, identity);
 }
 template <operation Op, class T>
 __global__ void one_tile(T* to, T const* from, int n, int shift) {
@@ -165,6 +173,10 @@ void tile_gives_the_loop(operation op) {
 
 } // namespace
 
+// values of: red.relaxed.gpu.global.add.f32, red.relaxed.gpu.global.add.v4.f32, red.relaxed.gpu.global.add.f64
+// values of: red.relaxed.gpu.global.add.noftz.f16, red.relaxed.gpu.global.add.noftz.bf16, red.relaxed.gpu.global.add.noftz.v4.*
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32, cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.*
 TEST_CASE("rows of floats are added by every rung") {
   if (no_kernels()) return;
   scatter_gives_the_loop<float>(operation::add, true);
@@ -173,6 +185,9 @@ TEST_CASE("rows of floats are added by every rung") {
   scatter_gives_the_loop<bf16>(operation::add, true);
 }
 
+// values of: red.relaxed.gpu.global.add.s32, red.relaxed.gpu.global.add.u32, red.relaxed.gpu.global.add.u64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32, cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64
 TEST_CASE("rows of integers are added by every rung") {
   if (no_kernels()) return;
   scatter_gives_the_loop<i32>(operation::add, true);
@@ -181,6 +196,11 @@ TEST_CASE("rows of integers are added by every rung") {
   scatter_gives_the_loop<u64>(operation::add, true);
 }
 
+// values of: red.relaxed.gpu.global.max.noftz.v4.f16x2, red.relaxed.gpu.global.min.noftz.v4.bf16x2, red.relaxed.gpu.global.min.s32
+// values of: red.relaxed.gpu.global.max.u64, red.relaxed.gpu.global.min.s64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.max.f16, cp.reduce.async.bulk.global.shared::cta.bulk_group.min.bf16
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32, cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64
 TEST_CASE("the least and the greatest of rows, of floats too, which no red knows") {
   if (no_kernels()) return;
   scatter_gives_the_loop<float>(operation::min, false);
@@ -192,6 +212,9 @@ TEST_CASE("the least and the greatest of rows, of floats too, which no red knows
   scatter_gives_the_loop<i64>(operation::min, true);
 }
 
+// values of: red.relaxed.gpu.global.xor.b32, red.relaxed.gpu.global.and.b64, red.relaxed.gpu.global.or.b64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b32, cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b64
+// values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b64
 TEST_CASE("bits of rows") {
   if (no_kernels()) return;
   scatter_gives_the_loop<u32>(operation::bit_xor, true);
@@ -206,6 +229,59 @@ TEST_CASE("a tile of shared memory goes to one place, the aligned middle by the 
   tile_gives_the_loop<u64>(operation::add);
   tile_gives_the_loop<i32>(operation::max);
   tile_gives_the_loop<double>(operation::min);
+}
+
+namespace {
+/// As the device has them.
+template <class T>
+struct keyed {
+  T* table;
+  i64 stride;
+  i32 const* keys;
+  bool larger_than_l2 = false;
+};
+template <class T>
+struct tiled {
+  T const* first;
+  i64 rows, stride;
+  int columns;
+};
+
+template <class T>
+void copies_give_the_loop(operation op, T identity) {
+  auto const of = "<" + device_name(op) + ", " + device_name<T>() + ">";
+  primitive_kernel const spread(header, text, "spread" + of), together(header, text, "together" + of);
+  std::mt19937 random(3);
+  for (int columns : {1, 16, 33}) {
+    int const rows = 2000, table_rows = 3, spread_over = 7;
+    std::size_t const elements = std::size_t(table_rows * columns);
+    std::vector<T> tile(std::size_t(rows * columns)), table(elements);
+    for (auto& x : tile) x = number<T>(op, random);
+    for (auto& x : table) x = number<T>(op, random);
+    std::vector<i32> keys(rows);
+    for (auto& k : keys) k = i32(random() % 3);
+    std::vector<T> const clean(elements * spread_over, identity);
+    on_device const tile_there(tile), table_there(table), keys_there(keys), copies(clean);
+    for (int repeat = 0; repeat < 2; ++repeat) { // the second time into copies as the first left them
+      for (std::size_t i = 0; i < tile.size(); ++i) {
+        auto& at = table[std::size_t(keys[i / std::size_t(columns)] * columns) + i % std::size_t(columns)];
+        at = folded(op, at, tile[i]);
+      }
+      spread({.grid_blocks = 20, .block_threads = 64}, keyed<T>{table_there.data(), columns, keys_there.data()},
+             tiled<T>{tile_there.data(), rows, columns, columns}, copies.data(), spread_over, i64(elements));
+      together({.grid_blocks = 2, .block_threads = 64}, table_there.data(), copies.data(), spread_over, i64(elements), identity);
+    }
+    CHECK_MESSAGE(same_numbers(table_there.back(), table), columns << " columns");
+    CHECK(same_numbers(copies.back(), clean));
+  }
+}
+} // namespace
+
+TEST_CASE("copies of a table come together and are clean again") {
+  if (no_kernels()) return;
+  copies_give_the_loop<float>(operation::add, 0.f);
+  copies_give_the_loop<bf16>(operation::max, bf16::from_bits(0xff80));
+  copies_give_the_loop<u64>(operation::bit_and, ~u64(0));
 }
 
 TEST_CASE("a NaN that is folded into a least or a greatest stays there") {

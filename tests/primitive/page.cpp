@@ -186,7 +186,7 @@ Every form of `cp.async.bulk`, `cp.async.bulk.prefetch`, `cp.reduce.async.bulk`,
 defines, and who uses it. This page is written by `tests/primitive/page.cpp`, which fails when the page says something else.
 
 - **Legal**: `primitive/legal.hpp` is the table; `tests/legality` asks ptxas about every combination of words, legal or not,
-  for sm_80, sm_90, sm_90a, sm_100a and sm_120, in both directions. What is refused, and how, is in
+  for sm_80, sm_90, sm_90a, sm_100, sm_100a and sm_120, in both directions. What is refused, and how, is in
   [errors](../errors.md#P1); `bulk_reducible`, `vector_reducible` and their like (`primitive/reducible.hpp`,
   `primitive/copyable.hpp`) ask the same table.
 - **Written**: each form is written word for word by its verb; `tests/primitive/verbs.cpp` compiles all of them.

@@ -46,6 +46,124 @@ user pipeline(char const* text, Reduction const& r, Options... options) {
   return u;
 }
 
+/// A part of primitive/: kernels that use it, one for each instance.
+user part(char const* name, std::string const& header, std::string const& kernels,
+          std::vector<std::string> const& instances) {
+  auto const made = device_unit::compile("#include <tally/primitive/" + header +
+                                             ">\nusing namespace tally;\nusing namespace tally::primitive;\n" + kernels,
+                                         "sm_90a", instances);
+  REQUIRE_MESSAGE(!made.ptx.empty(), made.complaints);
+  return {name, false, form_of::read_all(made.ptx), {}};
+}
+
+/// "kernel<operation::add, u32>" for each operation and type of a list.
+std::vector<std::string> each(std::string const& kernel, std::vector<std::string> const& operations,
+                              std::vector<std::string> const& types) {
+  std::vector<std::string> instances;
+  for (auto const& op : operations)
+    for (auto const& type : types) instances.push_back(kernel + "<operation::" + op + ", " + type + ">");
+  return instances;
+}
+
+std::vector<std::string> joined(std::vector<std::string> a, std::vector<std::string> const& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::vector<std::string> const order_and_bits{"min", "max", "bit_and", "bit_or", "bit_xor"};
+
+/// Every operation on every type that some instruction of the ladder knows.
+std::vector<std::string> ladder(std::string const& kernel) {
+  auto instances = each(kernel, {"add"}, {"u32", "i32", "u64", "i64", "float", "double", "f16", "bf16"});
+  instances = joined(instances, each(kernel, order_and_bits, {"u32", "i32", "u64", "i64"}));
+  instances = joined(instances, each(kernel, {"min", "max"}, {"f16", "bf16"}));
+  return joined(instances, each(kernel, {"inc", "dec"}, {"u32"}));
+}
+
+/// Every operation on every integer that goes from block to block.
+std::vector<std::string> between_blocks(std::string const& kernel) {
+  auto instances = each(kernel, {"add"}, {"u32", "i32", "u64"});
+  instances = joined(instances, each(kernel, order_and_bits, {"u32", "i32"}));
+  return joined(instances, each(kernel, {"inc", "dec"}, {"u32"}));
+}
+
+char const rows_kernels[] = R"(
+template <operation Op, class T>
+__global__ void rows(T* table, u32 const* keys, T const* tile, i64 count, int columns) {
+  accumulate<Op>(rows_by_key<T, u32>{table, columns, keys}, tile_of_rows<T>{tile, count, columns, columns});
+}
+template <operation Op, class T>
+__global__ void rows_in_bulk(T* table, u32 const* keys, T const* tile, i64 count, int columns) {
+  extern __shared__ __align__(128) unsigned char room[];
+  accumulate_in_bulk<Op>(rows_by_key<T, u32>{table, columns, keys}, tile_of_rows<T>{tile, count, columns, columns}, room,
+                         4096);
+}
+template <operation Op, class T>
+__global__ void tile(T* answers, T const* x, int n) {
+  __shared__ stage<T, 256> room;
+  room.elements[threadIdx.x] = x[threadIdx.x];
+  accumulate<Op>(in_global(answers), in_shared<T const>(room.elements), n);
+}
+)";
+
+char const ring_kernels[] = R"(
+__global__ void through(u32* out, u32 const* in, i64 tiles) {
+  __shared__ stage<u32, 256> room[2];
+  __shared__ ring_barriers<2> barriers;
+  constexpr bulk_bytes per_tile = bulk_bytes::of<1024>();
+  prefetch(in_global(in), per_tile);
+  load_ring<2> ring(barriers, reinterpret_cast<unsigned char*>(room), per_tile);
+  ring.run(
+      tiles, [&](i64) { return per_tile; },
+      [&](i64 k, unsigned char* at, expected& told) {
+        copy(in_shared(reinterpret_cast<u32*>(at)), in_global(in + k * 256), per_tile, told);
+      },
+      [&](i64 k, unsigned char const* at) {
+        if (threadIdx.x != 32) return;
+        copy(in_global(out + k * 256), in_shared(reinterpret_cast<u32 const*>(at)), per_tile);
+        commit_bulk_group();
+        wait_bulk_groups();
+      });
+}
+__global__ void to_all(u32* out, u32 const* in, i64 tiles) {
+  __shared__ stage<u32, 256> room[2];
+  __shared__ ring_barriers<2> barriers;
+  constexpr bulk_bytes per_tile = bulk_bytes::of<1024>();
+  multicast_ring<2> ring(barriers, reinterpret_cast<unsigned char*>(room), per_tile);
+  ring.run(
+      tiles, [&](i64) { return per_tile; },
+      [&](i64 k, unsigned char* at, u16 blocks, barrier& announced) {
+        copy_to_blocks(blocks, in_shared(reinterpret_cast<u32*>(at)), in_global(in + k * 256), per_tile, announced);
+      },
+      [&](i64 k, unsigned char const* at) { out[k * 256 + threadIdx.x] = reinterpret_cast<u32 const*>(at)[threadIdx.x]; });
+}
+)";
+
+char const push_kernels[] = R"(
+template <operation Op, class T>
+__global__ void words(T* out, T const* x) {
+  __shared__ push_room<T, 64> room;
+  cluster_words<Op, T, 64> push(room, T());
+  push.turn([&](int i) { return x[i]; }, [&](T const* sum) { out[threadIdx.x] = sum[threadIdx.x]; });
+  push.finish();
+}
+template <operation Op, class T>
+__global__ void sums(T* out, T const* x) {
+  __shared__ push_room<T, 64> room;
+  cluster_sum<Op, T, 64> push(room, T());
+  push.turn([&](T* tile) { tile[threadIdx.x] = x[threadIdx.x]; },
+            [&](T const* sum) { out[threadIdx.x] = sum[threadIdx.x]; });
+  push.finish();
+}
+__global__ void copies(float* out, float const* x) {
+  __shared__ copy_room<float, 64, 8> room;
+  cluster_copy<float, 64, 8> push(room);
+  push.turn([&](float* tile) { tile[threadIdx.x] = x[threadIdx.x]; },
+            [&](stage<float, 64> const(&slots)[8]) { out[threadIdx.x] = slots[1].elements[threadIdx.x]; });
+  push.finish();
+}
+)";
+
 } // namespace
 
 std::vector<user> const& users() {
@@ -58,6 +176,16 @@ std::vector<user> const& users() {
         pipeline("`run(from(x) | variance, fast)` of f64", from(numbers<double>()) | variance, targets::h200, fast));
     found.push_back(pipeline("`run(from(x) | recurrence, fast)`, a fold that does not commute",
                              from(numbers<float>()) | recurrence(), targets::h200, fast));
+    found.push_back(
+        part("`accumulate` of rows by keys, through registers", "accumulate.cuh", rows_kernels, ladder("rows")));
+    found.push_back(
+        part("`accumulate_in_bulk` of rows by keys", "accumulate.cuh", rows_kernels, ladder("rows_in_bulk")));
+    found.push_back(part("`accumulate` of a tile of shared memory", "accumulate.cuh", rows_kernels, ladder("tile")));
+    found.push_back(part("`load_ring`, out again by bulk stores", "verbs.cuh", ring_kernels, {"through"}));
+    found.push_back(part("`multicast_ring`", "verbs.cuh", ring_kernels, {"to_all"}));
+    found.push_back(part("`cluster_words`", "cluster_push.cuh", push_kernels, between_blocks("words")));
+    found.push_back(part("`cluster_sum`", "cluster_push.cuh", push_kernels, between_blocks("sums")));
+    found.push_back(part("`cluster_copy`", "cluster_push.cuh", push_kernels, {"copies"}));
     return found;
   }();
   return all;
