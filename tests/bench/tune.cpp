@@ -84,39 +84,44 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     auto chosen = make_plan(f);
     struct entry {
       double t;
-      int threads, leaves, rows, per;
+      plan p;
     };
     std::vector<entry> all;
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
     for (int threads : {128, 256, 512, 1024})
-      for (int leaves : {1, 4, 8, 16}) {
-        if ((f.leaves() - 1) / (threads / 32 * leaves) + 1 < 2 && leaves > 1)
-          continue;
-        for (int per : {1, 2, 3, 4, 6}) {
-          if (per * threads > 2048)
-            continue;
-          plan p = chosen.plan;
-          p.threads_per_block = threads;
-          p.leaves_per_warp = leaves;
-          if (p.stages > 0 && (leaves < 4 || leaves > 8))
-            continue;
-          p.blocks_per_multiprocessor = per;
-          if (!legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
-            continue;
-          try {
-            all.push_back({time_plan(r, n, slices, p, f, c), threads, leaves, p.rows_in_flight, per});
-          } catch (error const& e) {
-            std::printf("%s\n", e.what());
+      for (int leaves : {1, 4, 8, 16})
+        for (int per : {1, 2, 3, 4})
+          for (int stages : {0, 2, 3}) {
+            plan p = chosen.plan;
+            p.threads_per_block = threads;
+            p.leaves_per_warp = leaves;
+            p.blocks_per_multiprocessor = per;
+            p.stages = stages;
+            p.rows_in_flight = stages > 0 ? 2 : f.rows_per_leaf;
+            for (int i = 0; i < f.source_count; ++i)
+              p.sources[i].load = stages > 0 ? load_primitive::bulk_ring : load_primitive::vector_ldg;
+            if (stages > 0 && (threads < 256 || per > 2))
+              continue;
+            bool const too_few = (f.leaves() - 1) / p.leaves_per_block() + 1 < 2 && leaves > 1;
+            if (too_few || per * threads > 1024 || !legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
+              continue;
+            try {
+              all.push_back({time_plan(r, n, slices, p, f, c), p});
+            } catch (error const& e) {
+              std::printf("%s\n", e.what());
+            }
           }
-        }
-      }
     std::sort(all.begin(), all.end(), [](auto const& a, auto const& x) { return a.t < x.t; });
     double const own = time_plan(r, n, slices, chosen.plan, f, c);
-    std::printf("%s 2^%d chosen T%d M%d B%d %.2f us | best", name, lg, chosen.plan.threads_per_block, chosen.plan.leaves_per_warp,
-                chosen.plan.blocks_per_multiprocessor, own);
-    for (std::size_t i = 0; i < std::min<std::size_t>(7, all.size()); ++i)
-      std::printf(" T%d M%d B%d R%d %.2f;", all[i].threads, all[i].leaves, all[i].per, all[i].rows, all[i].t);
+    auto const print = [](double t, plan const& p) {
+      std::printf(" T%d M%d B%d S%d %.2f;", p.threads_per_block, p.leaves_per_warp, p.blocks_per_multiprocessor, p.stages, t);
+    };
+    std::printf("%s 2^%d chosen", name, lg);
+    print(own, chosen.plan);
+    std::printf(" best");
+    for (std::size_t i = 0; i < std::min<std::size_t>(12, all.size()); ++i)
+      print(all[i].t, all[i].p);
     std::printf(" %.0f GB/s\n", 4e-3 * columns * double(n) / (all.empty() ? own : all[0].t));
     std::fflush(stdout);
   }
@@ -152,6 +157,14 @@ int main(int argc, char** argv) {
     sweep("fast", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, contract::fast, 1);
   if (what == "five")
     sweep("five", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
+  if (what == "five_fast")
+    sweep("five_fast", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::fast, 1);
+  if (what == "variance")
+    sweep("variance", [&](i64 n) { return from(device(x, n)) | variance; }, sizes, contract::reproducible, 1);
+  if (what == "variance_fast")
+    sweep("variance_fast", [&](i64 n) { return from(device(x, n)) | variance; }, sizes, contract::fast, 1);
+  if (what == "argmax")
+    sweep("argmax", [&](i64 n) { return from(device(x, n)) | argmax; }, sizes, contract::reproducible, 1);
   if (what == "shifted")
     sweep("shifted", [&](i64 n) { return from(device(x + 1, n - 1)) | sum; }, sizes, contract::reproducible, 1);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr fold_facts rounding_fold{4, true, false, block_algorithm::warp_reductions};
 constexpr fold_facts integer_fold{8, true, true, block_algorithm::warp_reductions};
-constexpr fold_facts wide_fold{24, true, false, block_algorithm::raking_commutative_only};
+constexpr fold_facts wide_fold{40, true, false, block_algorithm::raking_commutative_only};
 constexpr fold_facts ordered_fold{8, false, false, block_algorithm::raking};
 constexpr source_facts f32_column{4, 1, 16};
 constexpr source_facts computed_column{0, 1, 16, load_primitive::computed};
@@ -61,7 +61,8 @@ constexpr combine_order order_of(facts const& f) { return make_plan(f).plan.orde
 constexpr auto kept = contract::reproducible, given_up = contract::fast;
 
 static_assert(order_of(sum_of(1000)) == combine_order::canonical_tree);
-static_assert(order_of(sum_of(1000, given_up)) == combine_order::free);
+static_assert(order_of(sum_of(1000, given_up)) == combine_order::canonical_tree, "a word goes along the tree as fast");
+static_assert(order_of(facts_with(1000, given_up, targets::h200, wide_fold)) == combine_order::free);
 static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold)) == combine_order::free);
 static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold, rounding_fold)) ==
                   combine_order::canonical_tree,
@@ -71,7 +72,8 @@ static_assert(order_of(facts_with(1000, given_up, targets::h200, rounding_fold, 
               "no contract exchanges the operands of a fold that does not commute");
 static_assert(says(refused(make_plan(sum_of(1000)), "any order"), "rounds"));
 static_assert(says(refused(make_plan(facts_with(1000, given_up, targets::h200, ordered_fold)), "any order"), "commute"));
-static_assert(refused(make_plan(sum_of(1000, given_up)), "any order").choice == nullptr);
+static_assert(refused(make_plan(sum_of(1000, given_up)), "any order").numbers[0] == 4);
+static_assert(refused(make_plan(facts_with(1000, given_up, targets::h200, wide_fold)), "any order").choice == nullptr);
 
 // load: bytes, addresses and strides decide; one striped column makes all striped
 constexpr load_primitive load_0(facts const& f) { return make_plan(f).plan.sources[0].load; }
@@ -121,7 +123,8 @@ static_assert(planning::block_of<variance_monoid<double>>() == block_algorithm::
 
 constexpr block_algorithm block_0(facts const& f) { return make_plan(f).plan.folds[0].block; }
 static_assert(block_0(sum_of(1 << 20)) == block_algorithm::neighbour_tree);
-static_assert(block_0(sum_of(1 << 20, given_up)) == block_algorithm::warp_reductions);
+static_assert(block_0(sum_of(1 << 20, given_up)) == block_algorithm::neighbour_tree);
+static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, rounding_fold, wide_fold)) == block_algorithm::warp_reductions);
 static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, wide_fold)) ==
               block_algorithm::raking_commutative_only);
 static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
@@ -132,8 +135,7 @@ static_assert(block_0(facts_with(1 << 16, given_up, targets::h200, vast_fold)) =
 static_assert(refused(make_plan(facts_with(1 << 16, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
                   .numbers[0] > 48 * 1024);
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
-static_assert(refused(make_plan(sum_of(1 << 20, given_up)), "cub::BlockReduce", 0).choice == nullptr);
-
+static_assert(refused(make_plan(facts_with(1 << 20, given_up, targets::h200, wide_fold)), "cub::BlockReduce", 0).choice == nullptr);
 
 // launch: only where the chip can
 static_assert(make_plan(sum_of(1000)).plan.overlaps_launch);

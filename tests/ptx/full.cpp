@@ -90,11 +90,11 @@ TEST_CASE("min and max propagate NaN in one instruction, ignoring it in another"
 
 TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to the tree") {
   if (!ptx::can_compile()) return;
-  auto const r = from(numbers<double>(many)) | variance;
+  auto const r = from(numbers<double>(many)) | moments<4>;
   kernel_text const quick(r, targets::h200, fast);
   auto const& p = quick.explained.details().planned.plan;
   CHECK(p.folds[0].block == block_algorithm::raking_commutative_only);
-  CHECK(quick.shared_bytes("combine_with_cub") > p.warps_per_block() * 24); // a raking grid, not a state per warp
+  CHECK(quick.shared_bytes("combine_with_cub") > p.warps_per_block() * 40); // a raking grid, not a state per warp
   CHECK(kernel_text(r, targets::h200).shared_bytes("combine_with_cub") == 0);
 }
 

@@ -39,6 +39,15 @@ concept partial_monoid = monoid<M> && requires(M const& m, typename M::state s) 
   { m.empty(s, summary{}) } -> cuda::std::same_as<bool>;
 };
 
+/// A monoid whose states carry how many elements they hold, and need not where all hold equally many: then even_part(s) is all
+/// that moves, and combine_even(a, b, n) combines the states of n elements each to the bits of combine.
+template <class M>
+concept even_monoid = monoid<M> && requires(M const& m, typename M::state s, typename M::even e, u64 n) {
+  { m.even_part(s) } -> cuda::std::same_as<typename M::even>;
+  { m.combine_even(e, e, n) } -> cuda::std::same_as<typename M::even>;
+  { m.of_even(e, n) } -> cuda::std::same_as<typename M::state>;
+};
+
 /// N lanes that hold whole states.
 template <class M, int N>
 struct state_lanes {

@@ -27,10 +27,19 @@ struct variance_monoid {
   TALLY_INLINE constexpr state lift(i64, V v) const {
     return {1, static_cast<A>(v), A(0)};
   }
+  struct even {
+    A mean, squares;
+  };
+  TALLY_INLINE constexpr even even_part(state const& s) const { return {s.mean, s.squares}; }
+  TALLY_INLINE constexpr state of_even(even const& e, u64 n) const { return {n, e.mean, e.squares}; }
+  TALLY_INLINE constexpr even combine_even(even const& a, even const& b, u64 n) const {
+    A const d = b.mean - a.mean;
+    return {a.mean + d * A(0.5), (a.squares + b.squares) + (d * d) * (static_cast<A>(n) * A(0.5))};
+  }
   TALLY_INLINE constexpr state combine(state const& a, state const& b) const {
     A const d = b.mean - a.mean;
     if (a.n == b.n) // full lanes and leaves: no division
-      return {a.n + b.n, a.mean + d * A(0.5), (a.squares + b.squares) + (d * d) * (static_cast<A>(a.n) * A(0.5))};
+      return of_even(combine_even(even_part(a), even_part(b), a.n), a.n + b.n);
     if (b.n == 0)
       return a;
     if (a.n == 0)

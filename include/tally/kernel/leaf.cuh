@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/even_states.cuh>
 #include <tally/kernel/load.cuh>
 #include <tally/kernel/ring.cuh>
 #include <tally/kernel/warp_tree.cuh>
@@ -225,6 +226,48 @@ constexpr bool is_spread(program<Columns, Leaves...> const*) {
   return running_fold<P, nth_t<I, Leaves...>>::spread;
 }
 
+/// The subtree over P.leaves_per_warp whole leaves, in lane 0.
+template <plan P, class From, class Columns, class... Leaves>
+__device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> const& p, From& from, int thread) {
+  using Program = program<Columns, Leaves...>;
+  using Evens = pack<typename even_states<Leaves>::state...>;
+  constexpr int count = P.leaves_per_warp;
+  constexpr u64 of_leaf = u64(P.elements_per_leaf()), of_lane = of_leaf / 32;
+  level_stack<Evens, levels_of(count)> stack;
+  Evens s;
+#pragma unroll 1
+  for (int k = 0; k < count; ++k) {
+    running_folds<P, Leaves...> folds(p.leaves);
+    feed_whole_leaf<P>(p, from, k, thread, folds);
+    auto const closed = folds.close(p.leaves, thread);
+    for_each_index<Program::leaf_count>(
+        [&](auto i) { get<i>(s) = even_states<nth_t<i, Leaves...>>::from(get<i>(p.leaves).monoid, get<i>(closed)); });
+    auto const merge = [&](Evens const& left, Evens const& right, int level) {
+      Evens out = left;
+      for_each_index<Program::leaf_count>([&](auto i) {
+        using combine = typename even_states<nth_t<i, Leaves...>>::combine;
+        auto const& m = get<i>(p.leaves).monoid;
+        if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr)))
+          get<i>(out) = merge_trees(combine{m, of_lane}, get<i>(left), get<i>(right), 1 << level, thread);
+        else
+          get<i>(out) = combine{m, of_leaf}(get<i>(left), get<i>(right), 1 << level);
+      });
+      return out;
+    };
+    s = stack.push(merge, k, s);
+  }
+  typename Program::states out;
+  for_each_index<Program::leaf_count>([&](auto i) {
+    using even = even_states<nth_t<i, Leaves...>>;
+    using combine = typename even::combine;
+    auto const& m = get<i>(p.leaves).monoid;
+    if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr)))
+      get<i>(s) = combine_lanes<count>(combine{m, of_leaf}, finish_trees<count>(combine{m, of_lane}, get<i>(s)), count, thread);
+    get<i>(out) = even::back(m, get<i>(s), of_leaf * count);
+  });
+  return out;
+}
+
 /// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
 /// merged as trees side by side; a single one stays spread.
 template <plan P, class Program>
@@ -235,6 +278,9 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
   leaves_of_warp<P, Program> from(p, leaf, n.whole);
   if constexpr (count == 1)
     return fold_leaf<P>(p, from, 0, leaf < n.whole, thread);
+  if constexpr (any_counted(static_cast<Program const*>(nullptr)))
+    if (leaf + count <= n.whole)
+      return fold_whole_subtree<P>(p, from, thread);
   int const present = n.all - leaf < count ? int(n.all - leaf) : count;
   level_stack<States, levels_of(count)> stack;
   States s;

@@ -13,6 +13,15 @@ namespace tally::inline v0::kernel {
 /// time cost more than the loop does.
 inline constexpr int words_unrolled = 2;
 
+/// Two neighbours of the step h, told h where the combination asks how much they stand for.
+template <class Combine, class State>
+__device__ __forceinline__ State combine_at(Combine const& combine, State const& a, State const& b, int h) {
+  if constexpr (requires { combine(a, b, h); })
+    return combine(a, b, h);
+  else
+    return combine(a, b);
+}
+
 /// The state of the lane that differs in bit h.
 template <class State>
 __device__ __forceinline__ State shuffled_across(State const& s, int h) {
@@ -29,7 +38,7 @@ __device__ __forceinline__ State merge_trees(Combine const& combine, State const
   bool const upper = (lane & h) != 0;
   State const other = shuffled_across(chosen(upper, a, b), h);
   State const own = chosen(upper, b, a);
-  return combine(chosen(upper, other, own), chosen(upper, own, other));
+  return combine_at(combine, chosen(upper, other, own), chosen(upper, own, other), h);
 }
 
 /// The steps of a tree from bit First on, neighbours first; lanes below First have their roots.
@@ -37,7 +46,7 @@ template <int First, class Combine, class State>
 __device__ __forceinline__ State finish_trees(Combine const& combine, State s) {
 #pragma unroll(words<State>::count > words_unrolled ? 1 : 8)
   for (int h = First; h < 32; h *= 2)
-    s = combine(s, shuffled_down(s, h));
+    s = combine_at(combine, s, shuffled_down(s, h), h);
   return s;
 }
 
@@ -48,7 +57,7 @@ __device__ __forceinline__ State combine_lanes(Combine const& combine, State s, 
   for (int h = 1; h < Most; h *= 2) {
     State const other = shuffled_down(s, h);
     if (lane + h < count)
-      s = combine(s, other);
+      s = combine_at(combine, s, other, h);
   }
   return s;
 }

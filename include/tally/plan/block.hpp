@@ -7,6 +7,7 @@
 
 #include <tally/fold/monoid.hpp>
 #include <tally/plan/facts.hpp>
+#include <tally/plan/order.hpp>
 #include <tally/plan/why_not.hpp>
 
 namespace tally::inline v0::planning {
@@ -40,7 +41,7 @@ inline constexpr i64 most_bytes_for_cub = 32 * 1024;
 
 constexpr void choose_blocks(facts const& f, plan& p, why_not_list& why) {
   for (int i = 0; i < f.fold_count; ++i) {
-    bool const free = p.order == combine_order::free && f.promise == contract::fast;
+    bool const free = p.order == combine_order::free && f.promise == contract::fast && f.state_bytes() >= state_bytes_for_any_order;
     i64 const room = i64(p.threads_per_block) * f.folds[i].state_bytes; // raking keeps a state per thread
     bool const fits = f.folds[i].block_when_free == block_algorithm::warp_reductions || room <= most_bytes_for_cub;
     p.folds[i].block = free && fits ? f.folds[i].block_when_free : block_algorithm::neighbour_tree;

@@ -10,23 +10,35 @@
 
 namespace tally::inline v0::planning {
 
-/// One leaf per warp: the loads of a whole leaf are in flight at once, and small blocks leave no ragged last wave. H200, CUDA
-/// 13.0, 2026-11-20, f32 sum of 2^28 (tests/bench/tune): 1 leaf 236.9 us, 4 leaves 243 us.
+/// Leaves of a warp without a ring. One, where a state is a word or two: the loads of a whole leaf are in flight at once, and
+/// small blocks leave no ragged last wave. Eight, where combining costs: the trees of eight leaves side by side take little
+/// more than one, as soon as there are leaves for every multiprocessor. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune), f32 of
+/// 2^28, us for 1, 4 and 8 leaves: sum 236.9, 243, -; variance 274.9, 246.4, 245.0; argmax 261.2, 243.8, 244.4. Of 2^24:
+/// variance 25.3, 22.9, 22.0.
+constexpr int leaves_without_ring(facts const& f) {
+  bool const enough = f.leaves() >= i64(8) * 512 / 32 * 3 / 4 * f.target.multiprocessors;
+  return f.state_bytes() > 8 && enough ? 8 : 1;
+}
+
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
-  p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : heavy ? 256 : 512;
+  bool const wide = f.source_count > 2 || f.state_bytes() > 64;
+  bool const few = f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
+  p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : leaves_without_ring(f);
+  p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : wide || few || p.leaves_per_warp > 1 ? 256 : 512;
   while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
-  p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : 1;
   while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     p.leaves_per_warp *= 2;
   p.rows_in_flight = p.stages > 0          ? 2
                      : f.source_count <= 1 ? f.rows_per_leaf
                                            : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
   p.blocks_per_multiprocessor = heavy ? 1 : 2;
-  if (heavy && p.stages == 0)
-    why.add("512 threads", "{0} bytes of state and {1} sources would not fit the registers of a full block", -1,
-            f.state_bytes(), f.source_count);
+  if (wide && p.stages == 0)
+    why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
+            f.source_count, f.state_bytes());
+  else if (few)
+    why.add("512 threads", "{0} leaves would leave some of {1} multiprocessors without any", -1, f.leaves(), f.target.multiprocessors);
 }
 
 /// Dynamic shared memory of a block: its warps' rings.
