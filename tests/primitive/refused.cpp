@@ -17,9 +17,10 @@
 
 namespace {
 
-/// What NVRTC says about a kernel with this statement, empty when it compiles. The statement stands on line 13.
+/// What NVRTC says about a kernel with this statement, empty when it compiles. The statement stands on line 14.
 std::string said_about(std::string const& statement, char const* architecture) {
   std::string const unit = "#include <tally/primitive/bulk_reduce.cuh>\n"
+                           "#include <tally/primitive/cluster_push.cuh>\n"
                            "#include <tally/primitive/copy.cuh>\n"
                            "#include <tally/primitive/red.cuh>\n"
                            "#include <tally/primitive/red_async.cuh>\n"
@@ -85,6 +86,16 @@ std::vector<mistake> const mistakes{
      "copy(in_cluster(a.elements, 1u), in_shared(b.elements), n, in_cluster(&bar, 1u));", "P7", h200},
     {"a copy inside global memory", "copy(in_global(data), in_global(data + 128), n);",
      "copy(in_global(data), in_shared(a.elements), n);", "P7", h200},
+    {"words of floats pushed to the leader of a cluster",
+     "__shared__ push_room<T, 64> room; cluster_words<operation::add, T, 64> push(room, value);",
+     "__shared__ push_room<u64, 64> room; cluster_words<operation::add, u64, 64> push(room, 0);", "P3", h200},
+    {"the least of 64 bits pushed to the leader of a cluster",
+     "__shared__ push_room<i64, 64> room; cluster_sum<operation::min, i64, 64> push(room, 0);",
+     "__shared__ push_room<i32, 64> room; cluster_sum<operation::min, i32, 64> push(room, 0);", "P3", h200},
+    {"a bulk size of 24 bytes", "copy(in_global(data), in_shared(a.elements), bulk_bytes::of<24>());",
+     "copy(in_global(data), in_shared(a.elements), bulk_bytes::of<32>());", "D1", h200},
+    {"a stage of 12 bytes", "__shared__ stage<T, 3> three; three.elements[0] = value;",
+     "__shared__ stage<T, 4> four_of; four_of.elements[0] = value;", "D1", h200},
     {"a reduction from global memory", "reduce<operation::add>(in_shared(a.elements), in_global(data), n);",
      "reduce<operation::add>(in_global(data), in_shared(a.elements), n);", "P7", h200},
 };
@@ -106,7 +117,7 @@ TEST_CASE("bad use of a verb is one error with its code, at the line of the kern
     CHECK(count(said, "): error:") == 1);
     CHECK(count(said, std::string("static assertion failed with \"[tally-") + m.code + "]") == 1);
     CHECK(said.find(std::string("docs/errors.md#") + m.code) != said.npos);
-    CHECK(said.find("at line 13 of kernel.cu") != said.npos);
+    CHECK(said.find("at line 14 of kernel.cu") != said.npos);
   }
 }
 

@@ -15,8 +15,8 @@ class bulk_bytes {
 public:
   /// A size known when the kernel is compiled.
   template <u32 N>
-    requires(N % 16 == 0)
   TALLY_HD static constexpr bulk_bytes of() {
+    static_assert(N % 16 == 0, "[tally-D1] a bulk size is a multiple of 16 bytes. docs/errors.md#D1");
     return bulk_bytes(N);
   }
   /// The largest legal size that is not above n.

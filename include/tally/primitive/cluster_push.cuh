@@ -72,8 +72,9 @@ struct push_room {
 
 /// N words of each block, reduced at the leader by red.async.
 template <operation Op, class T, int N>
-  requires red_async_reducible<Op, T>
 class cluster_words {
+  static_assert(given<remote_reduction<Op, T>()>);
+
 public:
   __device__ __forceinline__ cluster_words(push_room<T, N>& room, T identity)
       : room_(room), identity_(identity), turns_(room.full, room.empty, [&] { clear(); }) {}
@@ -103,8 +104,9 @@ private:
 
 /// A tile of N elements of each block, reduced at the leader by cp.reduce.async.bulk.
 template <operation Op, class T, int N>
-  requires bulk_reducible<Op, T, space::shared_cluster>
 class cluster_sum {
+  static_assert(given<bulk_reduction<Op, T>(space::shared_cluster)>);
+
 public:
   __device__ __forceinline__ cluster_sum(push_room<T, N>& room, T identity)
       : room_(room), identity_(identity), turns_(room.full, room.empty, [&] { clear(); }) {}

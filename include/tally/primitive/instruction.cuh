@@ -43,4 +43,8 @@ __device__ constexpr void refuse() {
   (void)sizeof(typename decltype(why_not<F, compiled_for>())::type);
 }
 
+/// The same for a class template, in a static_assert: prints the reason once.
+template <form F>
+inline constexpr bool given = sizeof(typename decltype(why_not<F, compiled_for>())::type) > 0;
+
 } // namespace tally::inline v0::primitive
