@@ -7,6 +7,7 @@
 #include "protocols/kernels.hpp"
 #include "ptx/kernel_text.hpp"
 
+#include <fstream>
 #include <utility>
 
 using namespace tally;
@@ -109,6 +110,53 @@ TEST_CASE("the verbs follow the protocols they name, and no other") {
       if (std::string(other.name) != kernel.follows.name)
         CHECK_MESSAGE(disorder_of(ptx, other) != "", "follows " << std::string(other.name));
   }
+}
+
+namespace {
+
+/// The device part of an example, and the protocol its head names through the verb it uses.
+struct example {
+  char const* name;
+  tally::protocol::description follows;
+  std::vector<std::string> instances{};
+};
+
+std::string device_part(char const* name) {
+  std::ifstream file(std::string(TALLY_REPOSITORY) + "/examples/kernels/" + name + ".cu");
+  REQUIRE_MESSAGE(file.good(), std::string(name));
+  std::string code;
+  for (std::string line; std::getline(file, line) && !line.starts_with("int main()");)
+    if (!line.starts_with("#include <") || line.starts_with("#include <tally/")) code += line + "\n";
+  return code;
+}
+
+} // namespace
+
+TEST_CASE("the examples of kernels follow the protocols of their verbs") {
+  if (!device_unit::can_compile()) return;
+  using tally::protocol::action;
+  for (auto const& e :
+       {example{"bulk_copy_ring", tally::protocol::load_ring_of_block()},
+        example{"cluster_multicast", tally::protocol::multicast_ring()},
+        example{"cluster_red_async", tally::protocol::cluster_words()},
+        example{"cluster_tiles", tally::protocol::cluster_copy()},
+        example{"scatter_rows", tally::protocol::store_sum_ring(action::meet_warp), {"scatter_in_bulk<float>"}}}) {
+    auto const made = device_unit::compile(device_part(e.name), "sm_90", e.instances);
+    REQUIRE_MESSAGE(made.complaints.empty(), std::string(e.name) << ": " << made.complaints.substr(0, 2000));
+    CHECK_MESSAGE(disorder_of(made.ptx, e.follows) == "", std::string(e.name)
+                                                              << ": " << disorder_of(made.ptx, e.follows));
+  }
+}
+
+TEST_CASE("kernels can use the data of a protocol") {
+  if (!device_unit::can_compile()) return;
+  auto const made = device_unit::compile(R"(
+#include <tally/primitive/protocols.hpp>
+using namespace tally::protocol;
+static_assert(load_ring_of_warp().turn[0].what == action::wait);
+extern "C" __global__ void kernel(unsigned* p) { *p = parity_of(int(threadIdx.x), 3) + unsigned(stage_of(int(threadIdx.x), 3)); })",
+                                         "sm_90");
+  CHECK_MESSAGE(made.complaints.empty(), made.complaints.substr(0, 2000));
 }
 
 TEST_CASE("a kernel whose protocol lacks an instruction, or has two exchanged, is found out") {

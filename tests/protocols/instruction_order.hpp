@@ -5,8 +5,8 @@
 //
 // The text becomes a graph of instructions, the protocol an automaton that reads them, and both are walked together until
 // no new pair of a place in the code and a set of places in the protocol is found. Steps that not all threads take may be
-// skipped, but only as a whole; what a thread stores or sends may be nothing. Before and after the protocol a kernel may use
-// shared memory and meet as it likes.
+// skipped, but only as a whole; what a thread reads, stores or sends may be nothing. Before the first tile and after the
+// last a kernel may use shared memory and meet as it likes.
 #pragma once
 
 #include <tally/primitive/protocols.hpp>
@@ -160,6 +160,27 @@ public:
     line = trim(line.substr(0, line.find("//")));
     return line.empty() || line[0] != '@' ? line : trim(line.substr(line.find_first_of(" \t")));
   }
+  /// Whether control can come back to an instruction.
+  bool comes_back(int place) const {
+    std::vector<bool> seen(nodes.size() + 1);
+    std::vector<int> open = nodes[std::size_t(place)].next;
+    while (!open.empty()) {
+      int const here = open.back();
+      open.pop_back();
+      if (here == place) return true;
+      if (here >= int(nodes.size()) || seen[std::size_t(here)]) continue;
+      seen[std::size_t(here)] = true;
+      auto const& next = nodes[std::size_t(here)].next;
+      open.insert(open.end(), next.begin(), next.end());
+    }
+    return false;
+  }
+  /// Whether a word is said again and again.
+  bool repeats(word w) const {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].what == w && comes_back(int(i))) return true;
+    return false;
+  }
   long count(word w) const {
     return std::count_if(nodes.begin(), nodes.end(), [&](auto const& n) { return n.what == w; });
   }
@@ -220,7 +241,7 @@ public:
       at[parts[1]] = int(i);
     }
     for (auto const& [name, times] : computed)
-      if (times > 1 || returns(code, at[name])) made.erase(name);
+      if (times > 1 || code.comes_back(at[name])) made.erase(name);
     std::map<std::string, int> jumps;
     for (auto const& n : code.nodes)
       if (n.jumps && n.may_skip) count(n.predicate, jumps);
@@ -261,21 +282,6 @@ private:
     }
     return parts;
   }
-  /// Whether control can come back to a place.
-  static bool returns(code_graph const& code, int place) {
-    std::vector<bool> seen(code.nodes.size() + 1);
-    std::vector<int> open = code.nodes[std::size_t(place)].next;
-    while (!open.empty()) {
-      int const here = open.back();
-      open.pop_back();
-      if (here == place) return true;
-      if (here >= int(code.nodes.size()) || seen[std::size_t(here)]) continue;
-      seen[std::size_t(here)] = true;
-      auto const& next = code.nodes[std::size_t(here)].next;
-      open.insert(open.end(), next.begin(), next.end());
-    }
-    return false;
-  }
   void count(std::string const& name, std::map<std::string, int>& jumps) const {
     auto const how = made.find(name);
     if (how == made.end()) return;
@@ -296,7 +302,9 @@ public:
   explicit automaton(description const& d) {
     int const start = add();
     anything(start, start);
-    int const begin = list(d.setup, start);
+    int const set_up = list(d.setup, start), begin = add();
+    free_steps.emplace_back(set_up, begin);
+    anything(begin, begin); // before the first tile
     int const first = repeated(d.first, begin);
     int const turned = repeated(d.turn, first);
     last = list(d.finish, turned);
@@ -319,8 +327,9 @@ public:
   }
   /// The protocol is over, or was never begun.
   bool may_end(places const& p) const { return p.test(std::size_t(last)) || p.test(0); }
-  /// How many steps each word stands for.
+  /// How many steps each word stands for, and how many more there are where tiles follow each other.
   std::map<word, int> const& needs() const { return needed; }
+  std::map<word, int> const& needs_to_repeat() const { return needed_to_repeat; }
 
 private:
   struct edge {
@@ -338,13 +347,13 @@ private:
       steps.push_back({from, w, to});
   }
   /// A part of a tile that is nothing for some threads, a phase before the first, a cluster without others.
-  static bool may_be_left_out(step const& s, bool threads_write) {
-    return s.what == action::write || (s.what == action::read && threads_write) ||
+  static bool may_be_left_out(step const& s) {
+    return s.what == action::write || s.what == action::read || s.what == action::collect ||
            (s.what >= action::store && s.what <= action::send_words) || (s.what == action::wait && s.turns < 0) ||
            s.of == holder::each_other;
   }
   /// A step, and the same again: several columns, several barriers, a wait that goes round.
-  int one_step(step const& s, int from, bool threads_write) {
+  int one_step(step const& s, int from) {
     int at = from;
     for (auto w : words_of(s.what)) {
       int const done = add(), to = add(); // two, so that who skips a step cannot repeat it
@@ -353,10 +362,11 @@ private:
       bool const repeats = w != word::meet_warp && w != word::meet_block && w != word::expect && w != word::commit &&
                            w != word::arrive_cluster && w != word::wait_cluster;
       if (repeats) steps.push_back({done, w, done});
-      ++needed[w];
+      ++(s.what == action::wait && s.turns < 0 ? needed_to_repeat : needed)[w];
+      if (s.what == action::send_words) steps.push_back({at, word::from_shared, at}); // where the words come from
       at = to;
     }
-    if (may_be_left_out(s, threads_write)) free_steps.emplace_back(from, at);
+    if (may_be_left_out(s)) free_steps.emplace_back(from, at);
     return at;
   }
   template <std::size_t N>
@@ -364,13 +374,11 @@ private:
     std::vector<step> steps_of_list;
     for (auto const& s : all)
       if (s.what != action::nothing) steps_of_list.push_back(s);
-    bool const threads_write =
-        std::any_of(steps_of_list.begin(), steps_of_list.end(), [](step const& s) { return s.what == action::write; });
-    return people(steps_of_list, from, threads_write, threads::all, blocks::every);
+    return people(steps_of_list, from, threads::all, blocks::every);
   }
   /// Steps of some threads of some blocks: what only a part of them takes can be skipped, but only as a whole. Cut where
   /// other threads or other blocks come, whichever gives fewer pieces.
-  int people(std::vector<step> const& all, int from, bool threads_write, threads who, blocks where) {
+  int people(std::vector<step> const& all, int from, threads who, blocks where) {
     auto const pieces = [&](auto same) {
       std::vector<std::vector<step>> out;
       for (auto const& s : all)
@@ -389,12 +397,12 @@ private:
     if (by_threads.size() == 1) who = all[0].who;
     if (by_blocks.size() == 1) where = all[0].where;
     if (by_threads.size() == 1 && by_blocks.size() == 1)
-      for (auto const& s : all) at = one_step(s, at, threads_write);
+      for (auto const& s : all) at = one_step(s, at);
     else
       for (auto const& piece : by_blocks.size() == 1 || (by_threads.size() > 1 && by_threads.size() <= by_blocks.size())
                                    ? by_threads
                                    : by_blocks)
-        at = people(piece, at, threads_write, who, where);
+        at = people(piece, at, who, where);
     if (fewer) free_steps.emplace_back(from, at);
     return at;
   }
@@ -417,14 +425,17 @@ private:
   int count = 0, last = 0;
   std::vector<edge> steps;
   std::vector<std::pair<int, int>> free_steps;
-  std::map<word, int> needed;
+  std::map<word, int> needed, needed_to_repeat;
   places now;
 };
 
 /// Why the code does not follow the protocol; empty when it does on every way through it.
 inline std::string disorder(code_graph const& code, description const& d) {
   automaton const protocol(d);
-  for (auto const& [w, steps] : protocol.needs())
+  auto needs = protocol.needs();
+  if (code.repeats(word::expect))
+    for (auto const& [w, steps] : protocol.needs_to_repeat()) needs[w] += steps;
+  for (auto const& [w, steps] : needs)
     if (code.count(w) < steps) return "word " + std::to_string(int(w)) + " of the protocol is missing in the kernel";
   struct moment {
     int at;

@@ -5,6 +5,8 @@
 // their steps can interleave and holds compiled kernels against them. docs/explain/protocols.md tells how to add one.
 #pragma once
 
+#include <tally/base/config.hpp>
+
 namespace tally::inline v0::protocol {
 
 /// What a thread does in one step. Shared memory is a ring of stages; tile k lives in stage k modulo their number.
@@ -85,8 +87,8 @@ struct description {
 };
 
 /// The stage of a tile.
-constexpr int stage_of(int tile, int stages) { return tile % stages; }
+TALLY_HD constexpr int stage_of(int tile, int stages) { return tile % stages; }
 /// The parity of the phase in which a tile's barrier is used.
-constexpr unsigned parity_of(int tile, int stages) { return unsigned(tile / stages) & 1u; }
+TALLY_HD constexpr unsigned parity_of(int tile, int stages) { return unsigned(tile / stages) & 1u; }
 
 } // namespace tally::inline v0::protocol

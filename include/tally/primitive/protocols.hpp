@@ -11,26 +11,26 @@ namespace tally::inline v0::protocol {
 namespace detail {
 
 /// How the lists below are written: who(what(...)), by blocks where there is a cluster.
-constexpr step just(action a) { return {a, threads::all, blocks::every, barrier::none, holder::own, amount::zero, 0}; }
-constexpr step at(action a, barrier b, amount n = amount::zero) {
+TALLY_HD constexpr step just(action a) { return {a, threads::all, blocks::every, barrier::none, holder::own, amount::zero, 0}; }
+TALLY_HD constexpr step at(action a, barrier b, amount n = amount::zero) {
   return {a, threads::all, blocks::every, b, holder::own, n, 0};
 }
-constexpr step of(holder h, step s) { return {s.what, s.who, s.where, s.at, h, s.how_much, s.turns}; }
-constexpr step later(step s) { return {s.what, s.who, s.where, s.at, s.of, s.how_much, 1}; }
-constexpr step earlier(step s) { return {s.what, s.who, s.where, s.at, s.of, s.how_much, -1}; }
-constexpr step groups(action a, amount n) { return at(a, barrier::none, n); }
-constexpr step by(threads t, step s) { return {s.what, t, s.where, s.at, s.of, s.how_much, s.turns}; }
-constexpr step in(blocks b, step s) { return {s.what, s.who, b, s.at, s.of, s.how_much, s.turns}; }
-constexpr step all(step s) { return by(threads::all, s); }
-constexpr step one(step s) { return by(threads::one, s); }
-constexpr step rest(step s) { return by(threads::rest, s); }
-constexpr step leader(step s) { return in(blocks::leader, s); }
-constexpr step others(step s) { return in(blocks::others, s); }
+TALLY_HD constexpr step of(holder h, step s) { return {s.what, s.who, s.where, s.at, h, s.how_much, s.turns}; }
+TALLY_HD constexpr step later(step s) { return {s.what, s.who, s.where, s.at, s.of, s.how_much, 1}; }
+TALLY_HD constexpr step earlier(step s) { return {s.what, s.who, s.where, s.at, s.of, s.how_much, -1}; }
+TALLY_HD constexpr step groups(action a, amount n) { return at(a, barrier::none, n); }
+TALLY_HD constexpr step by(threads t, step s) { return {s.what, t, s.where, s.at, s.of, s.how_much, s.turns}; }
+TALLY_HD constexpr step in(blocks b, step s) { return {s.what, s.who, b, s.at, s.of, s.how_much, s.turns}; }
+TALLY_HD constexpr step all(step s) { return by(threads::all, s); }
+TALLY_HD constexpr step one(step s) { return by(threads::one, s); }
+TALLY_HD constexpr step rest(step s) { return by(threads::rest, s); }
+TALLY_HD constexpr step leader(step s) { return in(blocks::leader, s); }
+TALLY_HD constexpr step others(step s) { return in(blocks::others, s); }
 
 } // namespace detail
 
 /// Tiles into shared memory, one ring per warp: one lane asks, all lanes read (kernel/ring.cuh).
-constexpr description load_ring_of_warp() {
+TALLY_HD constexpr description load_ring_of_warp() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full;
@@ -43,7 +43,7 @@ constexpr description load_ring_of_warp() {
 }
 
 /// Tiles into shared memory, one ring per block: one thread only asks, the rest read and make room.
-constexpr description load_ring_of_block() {
+TALLY_HD constexpr description load_ring_of_block() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full, empty = barrier::empty;
@@ -57,7 +57,7 @@ constexpr description load_ring_of_block() {
 }
 
 /// Tiles from shared memory to global memory, read by nobody before the launch is over.
-constexpr description store_ring() {
+TALLY_HD constexpr description store_ring() {
   using namespace detail;
   using enum action;
   return {.name = "store_ring",
@@ -70,7 +70,7 @@ constexpr description store_ring() {
 
 /// Tiles from shared memory added to global memory, several in flight; every thread sends a part that any thread wrote, and
 /// before it exits knows that it is there (primitive/store_sum_ring.cuh, whose threads are a warp or a block).
-constexpr description store_sum_ring(action meet = action::meet_block) {
+TALLY_HD constexpr description store_sum_ring(action meet = action::meet_block) {
   using namespace detail;
   using enum action;
   return {.name = "store_sum_ring",
@@ -83,7 +83,7 @@ constexpr description store_sum_ring(action meet = action::meet_block) {
 
 /// A tile that threads have written added to global memory, one at a time; meanwhile they read what of it the engine does
 /// not take (primitive/accumulate.cuh).
-constexpr description store_sum_at_once() {
+TALLY_HD constexpr description store_sum_at_once() {
   using namespace detail;
   using enum action;
   return {.name = "store_sum_at_once",
@@ -95,7 +95,7 @@ constexpr description store_sum_at_once() {
 }
 
 /// Words of registers added to the leader's shared memory by red.async: every thread of the other blocks sends its own.
-constexpr description cluster_words() {
+TALLY_HD constexpr description cluster_words() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full, empty = barrier::empty;
@@ -111,7 +111,7 @@ constexpr description cluster_words() {
 }
 
 /// Tiles of shared memory added to the leader's by cp.reduce.async.bulk.
-constexpr description cluster_sum() {
+TALLY_HD constexpr description cluster_sum() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full, empty = barrier::empty;
@@ -128,7 +128,7 @@ constexpr description cluster_sum() {
 }
 
 /// Tiles of shared memory copied into slots of the leader's, one slot a block; the leader folds them in its own order.
-constexpr description cluster_copy() {
+TALLY_HD constexpr description cluster_copy() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full, empty = barrier::empty;
@@ -146,7 +146,7 @@ constexpr description cluster_copy() {
 
 /// One tile into the shared memory of every block of a cluster: the leader asks, every block expects the bytes, and the
 /// readers of all blocks make room at the leader.
-constexpr description multicast_ring() {
+TALLY_HD constexpr description multicast_ring() {
   using namespace detail;
   using enum action;
   constexpr auto full = barrier::full, empty = barrier::empty;
