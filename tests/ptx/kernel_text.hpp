@@ -44,7 +44,12 @@ public:
     auto const start = whole.find(".entry");
     REQUIRE(start != std::string::npos);
     std::istringstream lines(whole.substr(start));
-    for (std::string line; std::getline(lines, line) && line != "}";) add(line);
+    int depth = 0; // inline assembly has braces of its own
+    for (std::string line; std::getline(lines, line) && (depth > 1 || line != "}");) {
+      auto const start_of_text = line.find_first_not_of(" \t");
+      if (start_of_text != line.npos) depth += line[start_of_text] == '{' ? 1 : line[start_of_text] == '}' ? -1 : 0;
+      add(line);
+    }
     REQUIRE(instructions.size() > 20);
   }
 
