@@ -45,7 +45,7 @@ bool matches(std::string_view text, std::string_view pattern) {
 
 /// A test case of tests/gpu that says whose values it checks.
 struct claim {
-  std::string pattern, test;
+  std::string pattern, file, test;
 };
 
 std::vector<claim> claims() {
@@ -63,13 +63,13 @@ std::vector<claim> claims() {
         }
       } else if (line.starts_with("TEST_CASE(\"") && !patterns.empty()) {
         auto const name = line.substr(11, line.rfind('"') - 11);
-        for (auto const& p : patterns) found.push_back({p, file.path().stem().string() + ": " + name});
+        for (auto const& p : patterns) found.push_back({p, file.path().stem().string(), name});
         patterns.clear();
       }
     }
     CHECK_MESSAGE(patterns.empty(), ("a claim without a test in " + file.path().string()));
   }
-  std::sort(found.begin(), found.end(), [](claim const& a, claim const& b) { return a.test < b.test; });
+  std::stable_sort(found.begin(), found.end(), [](claim const& a, claim const& b) { return a.file < b.file; });
   return found;
 }
 
@@ -149,36 +149,25 @@ findings look_up(row const& r, std::vector<claim> const& claimed) {
   for (auto const& c : claimed)
     if (std::any_of(r.forms.begin(), r.forms.end(),
                     [&](form const& f) { return matches(spell(f).c_str(), c.pattern); }) &&
-        std::find(known.checked_by.begin(), known.checked_by.end(), c.test) == known.checked_by.end())
-      known.checked_by.push_back(c.test);
+        std::find(known.checked_by.begin(), known.checked_by.end(), c.file) == known.checked_by.end())
+      known.checked_by.push_back(c.file);
   return known;
 }
 
-/// Numbers given to names in the order in which they come.
-class footnotes {
-public:
-  std::string mark(std::vector<std::string> const& names) {
-    std::string marks;
-    for (auto const& n : names) {
-      auto const known = std::find(names_.begin(), names_.end(), n);
-      auto const number = known - names_.begin() + 1;
-      if (known == names_.end()) names_.push_back(n);
-      marks += (marks.empty() ? "" : ", ") + letter_ + std::to_string(number);
-    }
-    return marks;
-  }
-  explicit footnotes(char letter) : letter_(1, letter) {}
-  std::string list() const {
-    std::string text;
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      text += "- " + letter_ + std::to_string(i + 1) + ": " + names_[i] + "\n";
-    return text;
-  }
+/// A text for a cell of a table.
+std::string in_a_cell(std::string text) {
+  for (auto at = text.find('|'); at != text.npos; at = text.find('|', at + 2)) text.insert(at, 1, '\\');
+  return text;
+}
 
-private:
-  std::string letter_;
-  std::vector<std::string> names_;
-};
+/// Names behind commas, each once.
+std::string listed(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::find(names.begin(), names.begin() + long(i), names[i]) == names.begin() + long(i))
+      text += (text.empty() ? "" : ", ") + names[i];
+  return text;
+}
 
 char const introduction[] = R"(# Instructions
 
@@ -227,15 +216,14 @@ std::string page() {
   text += "| | rows | forms | rows reached | by a pipeline | values checked |\n|---|---|---|---|---|---|\n";
   for (auto const& [heading, of] : parts) text += summary_line(heading.substr(0, heading.find(": `")), of, claimed);
   text += summary_line("all", rows(), claimed);
-  footnotes users('u'), tests('t');
   for (auto const& [heading, of] : parts) {
     text += "\n## " + heading + "\n\nVerb: " + part_of(of.front().plain).verb + ".\n\n";
     text += "| form | forms | since | reached by | values |\n|---|---|---|---|---|\n";
     for (row const& r : of) {
       auto const known = look_up(r, claimed);
       bool const newer = since(r.plain) >= 100;
-      std::string const reached = known.reached_by.empty() ? "the verb only" : users.mark(known.reached_by);
-      std::string const values = !known.checked_by.empty() ? tests.mark(known.checked_by)
+      std::string const reached = known.reached_by.empty() ? "the verb only" : listed(known.reached_by);
+      std::string const values = !known.checked_by.empty() ? listed(known.checked_by)
                                  : newer                   ? "sm_100: assembled, not run"
                                                            : "not yet";
       text += "| `" + std::string(spell(r.plain).c_str()) + "` | " + std::to_string(r.forms.size()) + " | sm_" +
@@ -250,12 +238,23 @@ std::string page() {
     for (auto const& u : reaching::users())
       if (std::count(u.blocks.begin(), u.blocks.end(), name) != 0) planned_by.push_back(u.name);
     for (auto const& c : claimed)
-      if (c.pattern == name) checked_by.push_back(c.test);
-    text += std::string("| `") + name + "` | " + (planned_by.empty() ? "nothing yet" : users.mark(planned_by)) + " | " +
-            (checked_by.empty() ? "not yet" : tests.mark(checked_by)) + " |\n";
+      if (c.pattern == name) checked_by.push_back(c.file);
+    text += std::string("| `") + name + "` | " + (planned_by.empty() ? "nothing yet" : listed(planned_by)) + " | " +
+            (checked_by.empty() ? "not yet" : listed(checked_by)) + " |\n";
   }
-  text += "\n## Who reaches them\n\n" + users.list();
-  text += "\n## Tests of values\n\n" + (tests.list().empty() ? "None yet.\n" : tests.list());
+  text += "\n## Who reaches them\n\n| | |\n|---|---|\n";
+  for (auto const& u : reaching::users())
+    text += "| " + u.name + (u.is_pipeline ? " (pipeline)" : "") + " | " + in_a_cell(u.text) + " |\n";
+  text += "\n## Tests of values\n\n| tests/gpu | |\n|---|---|\n";
+  std::vector<std::string> files, names;
+  for (auto const& c : claimed) files.push_back(c.file);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  for (auto const& file : files) {
+    names.clear();
+    for (auto const& c : claimed)
+      if (c.file == file) names.push_back("\"" + c.test + "\"");
+    text += "| " + file + " | " + listed(names) + " |\n";
+  }
   return text;
 }
 
@@ -278,6 +277,6 @@ TEST_CASE("every claim of a GPU test is about a form that exists") {
     bool const found =
         c.pattern.starts_with("BLOCK_REDUCE_") ||
         std::any_of(forms.begin(), forms.end(), [&](form const& f) { return matches(spell(f).c_str(), c.pattern); });
-    CHECK_MESSAGE(found, (c.test + " claims " + c.pattern));
+    CHECK_MESSAGE(found, (c.file + ": " + c.test + " claims " + c.pattern));
   }
 }

@@ -32,11 +32,11 @@ auto numbers(std::uintptr_t remainder = 0) {
 
 auto recurrence() { return fold_of(reaching_affine{1, 0}, reaching_then, reaching_step, reaching_shift, associative); }
 
-/// A pipeline by the text a reader knows it by.
+/// A pipeline.
 template <class Reduction, class... Options>
-user pipeline(char const* text, Reduction const& r, Options... options) {
+user pipeline(char const* name, char const* text, Reduction const& r, Options... options) {
   auto const explained = explain(r, options...);
-  user u{text, true, form_of::read_all(explained.ptx()), {}};
+  user u{name, text, true, form_of::read_all(explained.ptx()), {}};
   auto const& p = explained.details().planned.plan;
   for (auto const& fold : p.folds) {
     char const* const names[]{"", "BLOCK_REDUCE_WARP_REDUCTIONS", "BLOCK_REDUCE_RAKING",
@@ -47,13 +47,13 @@ user pipeline(char const* text, Reduction const& r, Options... options) {
 }
 
 /// A part of primitive/: kernels that use it, one for each instance.
-user part(char const* name, std::string const& header, std::string const& kernels,
+user part(char const* name, char const* text, std::string const& header, std::string const& kernels,
           std::vector<std::string> const& instances) {
   auto const made = device_unit::compile("#include <tally/primitive/" + header +
                                              ">\nusing namespace tally;\nusing namespace tally::primitive;\n" + kernels,
                                          "sm_90a", instances);
   REQUIRE_MESSAGE(!made.ptx.empty(), made.complaints);
-  return {name, false, form_of::read_all(made.ptx), {}};
+  return {name, text, false, form_of::read_all(made.ptx), {}};
 }
 
 /// "kernel<operation::add, u32>" for each operation and type of a list.
@@ -125,6 +125,9 @@ __global__ void through(u32* out, u32 const* in, i64 tiles) {
         wait_bulk_groups();
       });
 }
+)";
+
+char const multicast_kernels[] = R"(
 __global__ void to_all(u32* out, u32 const* in, i64 tiles) {
   __shared__ stage<u32, 256> room[2];
   __shared__ ring_barriers<2> barriers;
@@ -155,6 +158,9 @@ __global__ void sums(T* out, T const* x) {
             [&](T const* sum) { out[threadIdx.x] = sum[threadIdx.x]; });
   push.finish();
 }
+)";
+
+char const copy_kernels[] = R"(
 __global__ void copies(float* out, float const* x) {
   __shared__ copy_room<float, 64, 8> room;
   cluster_copy<float, 64, 8> push(room);
@@ -169,23 +175,26 @@ __global__ void copies(float* out, float const* x) {
 std::vector<user> const& users() {
   static std::vector<user> const all = [] {
     std::vector<user> found;
-    found.push_back(pipeline("`from(x) | reduce(variance, min)` of f64",
+    found.push_back(pipeline("deviations", "`from(x) | reduce(variance, min)` of f64",
                              from(numbers<double>()) | reduce(variance, min), targets::h200));
-    found.push_back(pipeline("`run(from(x) | sum, fast)` of f32", from(numbers<float>()) | sum, targets::h200, fast));
-    found.push_back(
-        pipeline("`run(from(x) | variance, fast)` of f64", from(numbers<double>()) | variance, targets::h200, fast));
-    found.push_back(pipeline("`run(from(x) | recurrence, fast)`, a fold that does not commute",
+    found.push_back(pipeline("five folds", "`run(from(x) | reduce(sum, min, max, mean, variance), fast)` of f64",
+                             from(numbers<double>()) | reduce(sum, min, max, mean, variance), targets::h200, fast));
+    found.push_back(pipeline("moments", "`run(from(x) | moments<4>, fast)` of f64",
+                             from(numbers<double>()) | moments<4>, targets::h200, fast));
+    found.push_back(pipeline("recurrence", "`run(from(x) | recurrence, fast)`, a fold that does not commute",
                              from(numbers<float>()) | recurrence(), targets::h200, fast));
+    found.push_back(part("rows", "`accumulate` of rows by keys, through registers", "accumulate.cuh", rows_kernels,
+                         ladder("rows")));
+    found.push_back(part("rows in bulk", "`accumulate_in_bulk` of rows by keys", "accumulate.cuh", rows_kernels,
+                         ladder("rows_in_bulk")));
     found.push_back(
-        part("`accumulate` of rows by keys, through registers", "accumulate.cuh", rows_kernels, ladder("rows")));
+        part("tile", "`accumulate` of a tile of shared memory", "accumulate.cuh", rows_kernels, ladder("tile")));
+    found.push_back(part("load ring", "`load_ring`, out again by bulk stores", "verbs.cuh", ring_kernels, {"through"}));
+    found.push_back(part("multicast ring", "`multicast_ring`", "verbs.cuh", multicast_kernels, {"to_all"}));
     found.push_back(
-        part("`accumulate_in_bulk` of rows by keys", "accumulate.cuh", rows_kernels, ladder("rows_in_bulk")));
-    found.push_back(part("`accumulate` of a tile of shared memory", "accumulate.cuh", rows_kernels, ladder("tile")));
-    found.push_back(part("`load_ring`, out again by bulk stores", "verbs.cuh", ring_kernels, {"through"}));
-    found.push_back(part("`multicast_ring`", "verbs.cuh", ring_kernels, {"to_all"}));
-    found.push_back(part("`cluster_words`", "cluster_push.cuh", push_kernels, between_blocks("words")));
-    found.push_back(part("`cluster_sum`", "cluster_push.cuh", push_kernels, between_blocks("sums")));
-    found.push_back(part("`cluster_copy`", "cluster_push.cuh", push_kernels, {"copies"}));
+        part("cluster words", "`cluster_words`", "cluster_push.cuh", push_kernels, between_blocks("words")));
+    found.push_back(part("cluster sum", "`cluster_sum`", "cluster_push.cuh", push_kernels, between_blocks("sums")));
+    found.push_back(part("cluster copy", "`cluster_copy`", "cluster_push.cuh", copy_kernels, {"copies"}));
     return found;
   }();
   return all;

@@ -13,7 +13,8 @@ namespace reaching {
 
 /// Something that was compiled, every form in its PTX, and how its blocks reduce.
 struct user {
-  std::string name;
+  std::string name; ///< short, for a table
+  std::string text; ///< what a reader knows it by
   bool is_pipeline;
   std::vector<tally::primitive::form> forms;
   std::vector<std::string> blocks; ///< CUB's algorithms in its plan, by CUB's names
