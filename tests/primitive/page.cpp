@@ -280,3 +280,9 @@ TEST_CASE("every claim of a GPU test is about a form that exists") {
     CHECK_MESSAGE(found, (c.file + ": " + c.test + " claims " + c.pattern));
   }
 }
+
+TEST_CASE("what is used is legal where it is used") {
+  if (!device_unit::can_compile()) return;
+  for (auto const& u : reaching::users())
+    for (form const& f : u.forms) CHECK_MESSAGE(legal(f, sm_90a), (u.name + ": " + spell(f).c_str()));
+}
