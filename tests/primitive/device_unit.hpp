@@ -36,7 +36,7 @@ struct compiled {
   std::string ptx, complaints;
 };
 
-/// Compiles a unit, named kernel.cu, for an architecture such as "sm_90a".
+/// Compiles a unit, named kernel.cu, to machine code for a chip such as "sm_90a".
 inline compiled compile(std::string const& unit, std::string const& architecture,
                         std::vector<std::string> const& instances = {}) {
   using namespace tally::jit;
@@ -57,6 +57,10 @@ inline compiled compile(std::string const& unit, std::string const& architecture
   std::string text(size, '\0');
   REQUIRE((good ? call.ptx : call.log)(program, text.data()) == 0);
   (good ? result.ptx : result.complaints) = text.c_str();
+  if (good) {
+    REQUIRE(call.cubin_size(program, &size) == 0);
+    CHECK(size > 0);
+  }
   call.destroy(&program);
   return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every legal form has a typed verb that writes it, word for word, on the first chip that has it. Needs NVRTC, no GPU.
+// Every legal form has a typed verb that writes it, word for word, on the first chip that has it, with operands that
+// assemble to machine code there. Needs NVRTC, no GPU.
 #include "primitive/device_unit.hpp"
 #include "primitive/form_of.hpp"
 #include "primitive/verb_of.hpp"
