@@ -101,3 +101,8 @@ TEST_CASE("a small table that many rows meet in is spread over copies") {
   CHECK(chosen([](auto& f) { f.table_rows = 1; }).copies == 64);
   CHECK(chosen([](auto& f) { f.table_rows = 100; f.rows = 1000; }).copies == 1); // nobody waits for long
 }
+
+TEST_CASE("lines of a table larger than L2 are asked for early") {
+  CHECK_FALSE(chosen([](auto&) {}).larger_than_l2);
+  CHECK(chosen([](auto& f) { f.table_rows = 1'000'000; }).larger_than_l2);
+}

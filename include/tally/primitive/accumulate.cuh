@@ -6,156 +6,10 @@
 // integers, min and max do not.
 #pragma once
 
-#include <tally/primitive/store_sum_ring.cuh>
-#include <tally/primitive/window.cuh>
+#include <tally/primitive/rows_by_bulk.cuh>
+#include <tally/primitive/rows_by_red.cuh>
 
 namespace tally::inline v0::primitive {
-
-/// Rows in memory: row r begins at first + r * stride; lengths and strides in elements.
-template <class T>
-struct tile_of_rows {
-  T const* first;
-  i64 rows;
-  i64 stride;
-  int columns;
-};
-
-/// Where rows go: row r of the tile is folded into the row at table + keys[r] * stride.
-template <class T, class Key>
-struct rows_by_key {
-  T* table;
-  i64 stride;
-  Key const* keys;
-
-  /// The same in the running block's copy of the table: many rows to few keys wait for each other, and less so when
-  /// blocks spread them over copies (fold_copies brings them together).
-  __device__ __forceinline__ rows_by_key spread(T* copies, int number, i64 elements_per_copy) const {
-    return {copies + i64(blockIdx.x % unsigned(number)) * elements_per_copy, stride, keys};
-  }
-};
-
-/// Threads that share the work: the rank of this one among how many; whole warps.
-struct crew {
-  i64 rank, size;
-  __device__ __forceinline__ static crew of_grid() {
-    return {i64(blockIdx.x) * blockDim.x + threadIdx.x, i64(gridDim.x) * blockDim.x};
-  }
-  __device__ __forceinline__ static crew of_block() { return {i64(threadIdx.x), i64(blockDim.x)}; }
-};
-
-namespace verbs {
-template <operation Op, class T, bool OneByOne>
-inline constexpr int window_elements = OneByOne ? 1 : red_elements<Op, T, compiled_for>;
-
-/// Every row of a table is aligned to N bytes, and so is every row of the tile.
-template <int N, class T, class Key>
-__device__ __forceinline__ bool all_aligned(rows_by_key<T, Key> const& to, tile_of_rows<T> const& from) {
-  return (u64(to.table) | u64(to.stride * i64(sizeof(T))) | u64(from.first) | u64(from.stride * i64(sizeof(T)))) % N == 0;
-}
-
-/// The binary logarithm of the lanes that share a row of so many windows, 0 to 5.
-__device__ __forceinline__ int lanes_log(int windows) {
-  return windows <= 1 ? 0 : windows > 16 ? 5 : 32 - __clz(windows - 1);
-}
-
-/// Rows through registers, by red. A group of lanes takes a row; a few rows are on their way at once.
-template <operation Op, int V, bool Aligned, int Batch, class T, class Key, class Hint>
-__device__ __forceinline__ void rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
-  int const windows = (from.columns + (Aligned ? 0 : V - 1) + V - 1) / V;
-  int const log = lanes_log(windows), step = 1 << log;
-  i64 const groups = who.size >> log;
-  int const lane = int(who.rank) & (step - 1);
-  for (i64 first = who.rank >> log; first < from.rows; first += Batch * groups) {
-    T* into[Batch];
-    T const* out[Batch];
-    int shift[Batch];
-    int live = 0;
-#pragma unroll
-    for (int k = 0; k < Batch; ++k) {
-      i64 const r = first + k * groups;
-      if (r < from.rows) live = k + 1;
-      i64 const safe = r < from.rows ? r : first;
-      into[k] = to.table + i64(to.keys[safe]) * to.stride;
-      out[k] = from.first + safe * from.stride;
-      shift[k] = Aligned ? 0 : shift_of<V>(into[k]);
-    }
-    for (int w = lane; w < windows; w += step) {
-      lanes<T, V> window[Batch];
-#pragma unroll
-      for (int k = 0; k < Batch; ++k) {
-        int const begin = w * V - shift[k];
-        if (k < live) window[k] = load_window<V, true>(out[k] + begin, -begin, from.columns - begin);
-      }
-#pragma unroll
-      for (int k = 0; k < Batch; ++k) {
-        int const begin = w * V - shift[k];
-        if (k < live) fold_window<Op, V>(into[k] + begin, window[k], -begin, from.columns - begin, hint);
-      }
-    }
-  }
-}
-
-template <operation Op, bool OneByOne, class T, class Key, class Hint>
-__device__ __forceinline__ void rows_by_some_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
-  constexpr int V = window_elements<Op, T, OneByOne>;
-  if (V == 1 || all_aligned<int(V * sizeof(T))>(to, from))
-    rows_by_red<Op, V, true, 4>(to, from, who, hint);
-  else
-    rows_by_red<Op, V, false, 2>(to, from, who, hint);
-}
-
-/// Columns [from, from + count) of both sides.
-template <class T, class Key>
-__device__ __forceinline__ void skip_columns(rows_by_key<T, Key>& to, tile_of_rows<T>& from, int columns) {
-  to.table += columns;
-  from.first += columns;
-}
-
-/// Rows through shared memory, whole 16-byte windows by the bulk engine, the ends by red; each warp has a ring.
-template <operation Op, int Stages, class T, class Key>
-__device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, unsigned char* room,
-                                             bulk_bytes per_stage) {
-  constexpr int V = 16 / int(sizeof(T));
-  int const slot_windows = (from.columns + V - 1 + V - 1) / V;
-  int const fit = int(per_stage.count()) / (slot_windows * 16);
-  int const rows_per_turn = fit < 32 ? fit : 32;
-  int const log = lanes_log(slot_windows), step = 1 << log;
-  int const lane = int(threadIdx.x % 32);
-  i64 const warps = who.size / 32;
-  store_sum_ring<Stages, circle::warp> ring(room, per_stage);
-  for (i64 first = who.rank / 32 * rows_per_turn; first < from.rows; first += warps * rows_per_turn) {
-    i64 const left = from.rows - first;
-    int const rows = left < rows_per_turn ? int(left) : rows_per_turn;
-    ring.turn(
-        [&](unsigned char* at) {
-          for (int r = lane >> log; r < rows; r += 32 >> log) {
-            T* const into = to.table + i64(to.keys[first + r]) * to.stride;
-            T const* const out = from.first + (first + r) * from.stride;
-            int const shift = shift_of<V>(into);
-            for (int w = lane & (step - 1); w < slot_windows; w += step) {
-              int const begin = w * V - shift, low = -begin, high = from.columns - begin;
-              auto const window = load_window<V, true>(out + begin, low, high);
-              if (low <= 0 && high >= V)
-                *reinterpret_cast<uint4*>(at + (r * slot_windows + w) * 16) = __builtin_bit_cast(uint4, window);
-              else
-                fold_lanes<Op, V>(into + begin, window, low, high);
-            }
-          }
-        },
-        [&](unsigned char* at) {
-          if (lane >= rows) return;
-          T* const into = to.table + i64(to.keys[first + lane]) * to.stride;
-          int const shift = shift_of<V>(into);
-          int const begin = shift == 0 ? 0 : 1, end = (shift + from.columns) / V;
-          if (end > begin)
-            reduce<Op>(in_global(into + (begin * V - shift)),
-                       in_shared(reinterpret_cast<T const*>(at + (lane * slot_windows + begin) * 16)),
-                       bulk_bytes::within(i64(end - begin) * 16));
-        });
-  }
-  ring.finish();
-}
-} // namespace verbs
 
 /// Folds every row of a tile into the row of the table that its key names, through registers: by vectors where there are
 /// some, else element by element. All threads of the crew call it; sums are seen when the kernel is over.
@@ -187,7 +41,8 @@ __device__ __forceinline__ void accumulate_in_bulk(rows_by_key<T, Key> to, tile_
   for (int begun = 0; begun < columns; begun += most) {
     from.columns = columns - begun < most ? columns - begun : most;
     verbs::rows_by_bulk<Op, stages>(to, from, who, room, per_stage);
-    verbs::skip_columns(to, from, most);
+    to.table += most;
+    from.first += most;
   }
 }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a verb needs and no type can say (where an address lies, how it is aligned, which block it belongs to) is asked
-// here, in builds with TALLY_CHECKED defined: the kernel prints the sentence and traps. Other builds ask nothing and
-// pay nothing. Layer 2.
+// here, in builds with TALLY_CHECKED defined: the kernel ends, and the driver prints the sentence with the block and the
+// thread, as for a failed assert. Other builds ask nothing and pay nothing. Layer 2.
 #pragma once
 
 #include <tally/base/config.hpp>
-
-#if !defined(__CUDACC_RTC__)
-#include <cstdio>
-#endif
 
 namespace tally::inline v0::primitive {
 
@@ -20,13 +16,15 @@ inline constexpr bool checked = true;
 inline constexpr bool checked = false;
 #endif
 
-/// In a checked build, prints the sentence and ends the kernel unless `holds`.
+/// In a checked build, ends the kernel with the sentence unless `holds`.
 __device__ __forceinline__ void demand([[maybe_unused]] bool holds, [[maybe_unused]] char const* sentence) {
   if constexpr (checked) {
-    if (!holds) {
-      printf("%s (block %d, thread %d)\n", sentence, int(blockIdx.x), int(threadIdx.x));
-      __trap();
-    }
+    if (holds) return;
+#if defined(__CUDACC_RTC__)
+    __assertfail(sentence, "tally/primitive", 0, "demand", 1);
+#else
+    __assert_fail(sentence, "tally/primitive", 0, "demand");
+#endif
   }
 }
 

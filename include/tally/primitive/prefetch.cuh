@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bulk prefetch: global memory on its way to L2, a hint that nothing waits for. Layer 2.
+// Prefetch: global memory on its way to L2, in bulk or one line, a hint that nothing waits for. Layer 2.
 #pragma once
 
 #include <tally/primitive/bulk_bytes.cuh>
@@ -30,6 +30,12 @@ __device__ __forceinline__ void prefetch(in_global<T> from, bulk_bytes n, [[mayb
     else
       asm volatile("%2 [%0], %1;" ::"l"(from.address()), "r"(n.count()), "C"(verbs::instruction<f>::text));
   }
+}
+
+/// Asks for the line of L2 that an address lies in; any alignment, every chip.
+template <class T>
+__device__ __forceinline__ void prefetch_line(in_global<T> from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from.address()));
 }
 
 } // namespace tally::inline v0::primitive

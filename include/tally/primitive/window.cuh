@@ -59,44 +59,58 @@ __device__ __forceinline__ int shift_of(T const* row) {
   return V == 1 ? 0 : int(u64(row) / sizeof(T) % V);
 }
 
-/// V elements that begin at `p`, of which those in [low, high) exist; loaded whole where the address allows. A tile of
-/// global memory is read once: its lines leave the cache first, the table's stay.
+/// V elements in the registers that loaded them.
+template <class T, int V>
+using window_t = typename verbs::loaded<int(V * sizeof(T))>::type;
+
+/// V elements that begin at `p`, aligned to all of them. A tile of global memory is read once: its lines leave the cache
+/// first, the table's stay.
 template <int V, bool Global, class T>
-__device__ __forceinline__ lanes<T, V> load_window(T const* p, int low, int high) {
-  using word = typename verbs::loaded<int(V * sizeof(T))>::type;
-  auto const whole = reinterpret_cast<word const*>(p);
-  if (low <= 0 && high >= V && u64(p) % sizeof(word) == 0) {
-    if constexpr (Global)
-      return __builtin_bit_cast(lanes<T, V>, __ldcs(whole));
-    else
-      return __builtin_bit_cast(lanes<T, V>, *whole);
-  }
+__device__ __forceinline__ window_t<T, V> load_whole(T const* p) {
+  auto const whole = reinterpret_cast<window_t<T, V> const*>(p);
+  if constexpr (Global)
+    return __ldcs(whole);
+  else
+    return *whole;
+}
+
+/// The same of any alignment, of which only the elements in [low, high) exist.
+template <int V, bool Global, class T>
+__device__ __forceinline__ window_t<T, V> load_window(T const* p, int low, int high) {
+  if (low <= 0 && high >= V && u64(p) % (V * sizeof(T)) == 0) return load_whole<V, Global>(p);
   lanes<T, V> window{};
 #pragma unroll
   for (int i = 0; i < V; ++i)
     if (i >= low && i < high) window.at[i] = p[i];
-  return window;
+  return __builtin_bit_cast(window_t<T, V>, window);
 }
 
-/// Folds those lanes of a window that exist into the window at `to`, one by one.
+/// Folds a whole window into the window at `to` by one red, or the one element of it.
+template <operation Op, int V, class T, class Hint>
+__device__ __forceinline__ void fold_whole(T* to, window_t<T, V> window, Hint hint) {
+  using word = operand_t<T, V>;
+  if constexpr (V == 1)
+    fold_word<Op>(in_global(to), __builtin_bit_cast(T, window), hint);
+  else
+    red<Op>(in_global(reinterpret_cast<word*>(to)), __builtin_bit_cast(word, window), hint);
+}
+
+/// Folds those elements of a window that exist into the window at `to`, one by one.
 template <operation Op, int V, class T, class Hint = no_policy>
-__device__ __forceinline__ void fold_lanes(T* to, lanes<T, V> const& window, int low, int high, Hint hint = {}) {
+__device__ __forceinline__ void fold_elements(T* to, window_t<T, V> window, int low, int high, Hint hint = {}) {
+  auto const elements = __builtin_bit_cast(lanes<T, V>, window);
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    if (i >= low && i < high) fold_word<Op>(in_global(to + i), window.at[i], hint);
+    if (i >= low && i < high) fold_word<Op>(in_global(to + i), elements.at[i], hint);
 }
 
-/// The same, a whole window by one red of V elements.
+/// Whole, or one by one.
 template <operation Op, int V, class T, class Hint>
-__device__ __forceinline__ void fold_window(T* to, lanes<T, V> const& window, int low, int high, Hint hint) {
-  if constexpr (V > 1) {
-    if (low <= 0 && high >= V) {
-      using word = operand_t<T, V>;
-      red<Op>(in_global(reinterpret_cast<word*>(to)), __builtin_bit_cast(word, window), hint);
-      return;
-    }
-  }
-  fold_lanes<Op, V>(to, window, low, high, hint);
+__device__ __forceinline__ void fold_window(T* to, window_t<T, V> window, int low, int high, Hint hint) {
+  if (low <= 0 && high >= V)
+    fold_whole<Op, V>(to, window, hint);
+  else
+    fold_elements<Op, V>(to, window, low, high, hint);
 }
 
 } // namespace tally::inline v0::primitive

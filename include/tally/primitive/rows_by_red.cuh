@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows of a tile through registers into the rows of a table, by `red` of vectors or of words. Layer 2. Loads are issued
+// before the first red; where the table is larger than L2, its lines are asked for meanwhile.
+#pragma once
+
+#include <tally/primitive/prefetch.cuh>
+#include <tally/primitive/rows.cuh>
+
+namespace tally::inline v0::primitive::verbs {
+
+/// Whether this lane asks for the line of L2 that a window lies in: the first of the line, or any of a short row.
+template <int V, class T>
+__device__ __forceinline__ bool asks_for_line(int window, int step) {
+  constexpr int per_line = 128 / int(V * sizeof(T));
+  return window % per_line == 0 || step < per_line;
+}
+
+/// One window of a row: whole windows of aligned rows take no questions.
+template <operation Op, int V, bool Whole, class T, class Hint>
+struct row_window {
+  T* to;
+  int low, high; ///< the elements that exist
+  window_t<T, V> value;
+
+  row_window() = default;
+  /// The window `w` of the row at `row`.
+  __device__ __forceinline__ row_window(T* row, int w, int columns) {
+    int const begin = w * V - (Whole ? 0 : shift_of<V>(row));
+    to = row + begin;
+    low = -begin;
+    high = columns - begin;
+  }
+  /// Its values are where `row` of the tile begins.
+  __device__ __forceinline__ void load(T const* row) {
+    if constexpr (Whole)
+      value = load_whole<V, true>(row - low);
+    else
+      value = load_window<V, true>(row - low, low, high);
+  }
+  __device__ __forceinline__ void fold(Hint hint) const {
+    if constexpr (Whole)
+      fold_whole<Op, V>(to, value, hint);
+    else
+      fold_window<Op, V>(to, value, low, high, hint);
+  }
+};
+
+/// Rows of at most 32 windows through registers, by red. A group of lanes takes a row, and a few rows are on their way.
+template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
+__device__ __forceinline__ void short_rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, int windows, crew who,
+                                                  Hint hint) {
+  int const log = lanes_log(windows), step = 1 << log;
+  i64 const groups = who.size >> log;
+  int const w = int(who.rank) & (step - 1);
+  if (w >= windows) return;
+  bool const asks = to.larger_than_l2 && asks_for_line<V, T>(w, step);
+  for (i64 first = who.rank >> log; first < from.rows; first += Batch * groups) {
+    row_window<Op, V, Whole, T, Hint> window[Batch];
+    int live = 0;
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      i64 const r = first + k * groups;
+      if (r < from.rows) live = k + 1;
+      window[k] = {to.table + i64(to.keys[r < from.rows ? r : first]) * to.stride, w, from.columns};
+    }
+#pragma unroll
+    for (int k = 0; k < Batch; ++k) {
+      if (k >= live) continue;
+      if (asks) prefetch_line(in_global(window[k].to));
+      window[k].load(from.first + (first + k * groups) * from.stride);
+    }
+#pragma unroll
+    for (int k = 0; k < Batch; ++k)
+      if (k < live) window[k].fold(hint);
+  }
+}
+
+/// Longer rows: a warp takes a row, and a few windows of it are on their way.
+template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
+__device__ __forceinline__ void long_rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, int windows, crew who,
+                                                 Hint hint) {
+  int const lane = int(who.rank) & 31;
+  bool const asks = to.larger_than_l2 && asks_for_line<V, T>(lane, 32);
+  for (i64 r = who.rank >> 5; r < from.rows; r += who.size >> 5) {
+    T* const into = to.table + i64(to.keys[r]) * to.stride;
+    T const* const out = from.first + r * from.stride;
+    for (int first = lane; first < windows; first += Batch * 32) {
+      row_window<Op, V, Whole, T, Hint> window[Batch];
+#pragma unroll
+      for (int k = 0; k < Batch; ++k) {
+        if (first + k * 32 >= windows) continue;
+        window[k] = {into, first + k * 32, from.columns};
+        if (asks) prefetch_line(in_global(window[k].to));
+        window[k].load(out);
+      }
+#pragma unroll
+      for (int k = 0; k < Batch; ++k)
+        if (first + k * 32 < windows) window[k].fold(hint);
+    }
+  }
+}
+
+/// `Whole`: the rows of both sides are aligned to windows, and have nothing but whole ones.
+template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
+__device__ __forceinline__ void rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
+  int const windows = Whole ? from.columns / V : (from.columns + V - 1 + V - 1) / V;
+  if (windows <= 32)
+    short_rows_by_red<Op, V, Whole, Batch>(to, from, windows, who, hint);
+  else
+    long_rows_by_red<Op, V, Whole, Batch>(to, from, windows, who, hint);
+}
+
+template <operation Op, bool OneByOne, class T, class Key, class Hint>
+__device__ __forceinline__ void rows_by_some_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
+  constexpr int V = window_elements<Op, T, OneByOne>;
+  if constexpr (V > 1) {
+    if (from.columns % V != 0 || !all_aligned<int(V * sizeof(T))>(to, from)) {
+      rows_by_red<Op, V, false, 2>(to, from, who, hint);
+      return;
+    }
+  }
+  rows_by_red<Op, V, true, 4>(to, from, who, hint);
+}
+
+} // namespace tally::inline v0::primitive::verbs
