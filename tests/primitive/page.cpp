@@ -105,31 +105,36 @@ std::vector<row> rows() {
   return found;
 }
 
-/// The heading a row stands under, and the verb there.
+/// The heading a row stands under, the verb there, and what it is for.
 struct part {
-  std::string heading, verb;
+  std::string heading, verb, use;
 };
 
 part part_of(form const& f) {
-  bool const cluster = f.destination == space::shared_cluster;
   switch (f.instruction) {
   case family::copy_bulk:
-    return {"Bulk copies: `cp.async.bulk`", "`copy`, `copy_to_blocks`, `copy_masked` of `primitive/copy.cuh`"};
+    return {"Bulk copies: `cp.async.bulk`", "`copy`, `copy_to_blocks`, `copy_masked` of `primitive/copy.cuh`",
+            "tiles of several columns, operands that the blocks of a cluster share, states on their way to a cluster's "
+            "leader, whole tiles of results and, with a byte mask, their ragged ends"};
   case family::prefetch_bulk:
-    return {"Bulk prefetch: `cp.async.bulk.prefetch.L2`", "`prefetch` of `primitive/prefetch.cuh`"};
+    return {"Bulk prefetch: `cp.async.bulk.prefetch.L2`", "`prefetch` of `primitive/prefetch.cuh`",
+            "the next tile of segments or of keyed gathers"};
   case family::reduce_bulk:
-    return {cluster ? "Bulk reductions into another block: `cp.reduce.async.bulk`"
-                    : "Bulk reductions into global memory: `cp.reduce.async.bulk`",
-            "`reduce` of `primitive/bulk_reduce.cuh`"};
+    if (f.destination == space::shared_cluster)
+      return {"Bulk reductions into another block: `cp.reduce.async.bulk`", "`reduce` of `primitive/bulk_reduce.cuh`",
+              "integer states, exact lanes and tables of bins that meet in a cluster"};
+    return {"Bulk reductions into global memory: `cp.reduce.async.bulk`", "`reduce` of `primitive/bulk_reduce.cuh`",
+            "keyed rows, histograms, columns, exact lanes"};
   case family::red_async:
-    return {f.order == semantics::release ? "Published reductions: `red.async.release`"
-                                          : "Reductions into another block: `red.async`",
-            f.order == semantics::release ? "`red_async_release` of `primitive/red_async.cuh`"
-                                          : "`red_async` of `primitive/red_async.cuh`"};
+    if (f.order == semantics::release)
+      return {"Published reductions: `red.async.release`", "`red_async_release` of `primitive/red_async.cuh`",
+              "a count that tells others what has been written"};
+    return {"Reductions into another block: `red.async`", "`red_async` of `primitive/red_async.cuh`",
+            "a few integer words that meet in a cluster"};
   case family::red: break;
   }
-  if (f.width > 1) return {"Vectors: `red`", "`red` of `primitive/red_vector.cuh`"};
-  return {"Single words: `red`", "`red` of `primitive/red.cuh`"};
+  if (f.width > 1) return {"Vectors: `red`", "`red` of `primitive/red_vector.cuh`", "tiles of columns, keyed rows"};
+  return {"Single words: `red`", "`red` of `primitive/red.cuh`", "one answer a block, sparse bins, the ends of rows"};
 }
 
 /// What is known of a row.
@@ -217,7 +222,8 @@ std::string page() {
   for (auto const& [heading, of] : parts) text += summary_line(heading.substr(0, heading.find(": `")), of, claimed);
   text += summary_line("all", rows(), claimed);
   for (auto const& [heading, of] : parts) {
-    text += "\n## " + heading + "\n\nVerb: " + part_of(of.front().plain).verb + ".\n\n";
+    auto const about = part_of(of.front().plain);
+    text += "\n## " + heading + "\n\nFor " + about.use + ". Verb: " + about.verb + ".\n\n";
     text += "| form | forms | since | reached by | values |\n|---|---|---|---|---|\n";
     for (row const& r : of) {
       auto const known = look_up(r, claimed);
