@@ -19,7 +19,7 @@ namespace {
 
 /// What NVRTC says about a kernel with this statement, empty when it compiles. The statement stands on line 14.
 std::string said_about(std::string const& statement, char const* architecture) {
-  std::string const unit = "#include <tally/primitive/bulk_reduce.cuh>\n"
+  std::string const unit = "#include <tally/primitive/accumulate.cuh>\n"
                            "#include <tally/primitive/cluster_push.cuh>\n"
                            "#include <tally/primitive/copy.cuh>\n"
                            "#include <tally/primitive/red.cuh>\n"
@@ -92,6 +92,23 @@ std::vector<mistake> const mistakes{
     {"the least of 64 bits pushed to the leader of a cluster",
      "__shared__ push_room<i64, 64> room; cluster_sum<operation::min, i64, 64> push(room, 0);",
      "__shared__ push_room<i32, 64> room; cluster_sum<operation::min, i32, 64> push(room, 0);", "P3", h200},
+    {"bits of rows of floats",
+     "accumulate<operation::bit_or>(rows_by_key<T, u32>{data, 4, nullptr}, tile_of_rows<T>{data, 1, 4, 4});",
+     "accumulate<operation::min>(rows_by_key<T, u32>{data, 4, nullptr}, tile_of_rows<T>{data, 1, 4, 4});", "P8", h200},
+    {"a tile of bytes", "accumulate<operation::add>(in_global((u8*)data), in_shared((u8 const*)a.elements), 16);",
+     "accumulate<operation::add>(in_global((u32*)data), in_shared((u32 const*)a.elements), 4);", "P8", h200},
+    {"a counter that wraps, of 64 bits, word by word",
+     "accumulate_by_words<operation::inc>(rows_by_key<u64, u32>{(u64*)data, 4, nullptr}, "
+     "tile_of_rows<u64>{(u64*)data, 1, 4, 4});",
+     "accumulate_by_words<operation::inc>(rows_by_key<u32, u32>{(u32*)data, 4, nullptr}, "
+     "tile_of_rows<u32>{(u32*)data, 1, 4, 4});",
+     "P8", h200},
+    {"rows of minima of floats in bulk",
+     "__shared__ stage<u32, 1024> room; accumulate_in_bulk<operation::min>(rows_by_key<T, u32>{data, 4, nullptr}, "
+     "tile_of_rows<T>{data, 1, 4, 4}, (unsigned char*)&room, 4096);",
+     "__shared__ stage<u32, 1024> room; accumulate_in_bulk<operation::add>(rows_by_key<T, u32>{data, 4, nullptr}, "
+     "tile_of_rows<T>{data, 1, 4, 4}, (unsigned char*)&room, 4096);",
+     "P1", h200},
     {"a bulk size of 24 bytes", "copy(in_global(data), in_shared(a.elements), bulk_bytes::of<24>());",
      "copy(in_global(data), in_shared(a.elements), bulk_bytes::of<32>());", "D1", h200},
     {"a stage of 12 bytes", "__shared__ stage<T, 3> three; three.elements[0] = value;",

@@ -97,4 +97,34 @@ __device__ __forceinline__ void accumulate(in_global<T> to, typename verbs::itse
   __syncthreads();
 }
 
+namespace verbs {
+template <operation Op, class T>
+__device__ constexpr void refuse_to_accumulate() {
+  (void)sizeof(because::nothing_accumulates_it<refused_form<reduction<Op, T>(space::global)>>);
+}
+} // namespace verbs
+
+/// What no rung takes: refused.
+template <operation Op, class T, class Key, class... Rest>
+  requires(!accumulable<Op, T>)
+__device__ void accumulate(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T>();
+}
+template <operation Op, class T, class... Rest>
+  requires(!accumulable<Op, T>)
+__device__ void accumulate(in_global<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T>();
+}
+template <operation Op, class T, class Key, class... Rest>
+  requires(!accumulable<Op, T>)
+__device__ void accumulate_by_words(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T>();
+}
+template <operation Op, class T, class Key, class... Rest>
+  requires(!bulk_reducible<Op, T>)
+__device__ void accumulate_in_bulk(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&...) {
+  constexpr form f = verbs::bulk_reduce_form<Op, T, space::global, no_policy>;
+  refuse<f>();
+}
+
 } // namespace tally::inline v0::primitive

@@ -52,6 +52,12 @@ struct the_bulk_engine_has_no_such_way : ill_formed {
                                  "and reduces from a block's shared memory to another block's; it reduces from shared "
                                  "to global memory. A cache policy needs global memory at one end. docs/errors.md#P7");
 };
+template <class... Given>
+struct nothing_accumulates_it : ill_formed {
+  static_assert(never<Given...>,
+                "[tally-P8] accumulate takes add, min, max of integers of 32 and 64 bits and of floats; "
+                "bit_and, bit_or, bit_xor of such integers; inc, dec of u32. docs/errors.md#P8");
+};
 } // namespace because
 
 namespace primitive {
