@@ -2,10 +2,10 @@
 //
 // The ladder gives the values of a loop on the host: every rung, type and operation, rows misaligned on either side in
 // every way, of 1 to 4097 columns, all rows to one key, no rows, signs mixed; and nothing beside a row is touched.
+#include "gpu/primitive_kernel.hpp"
+
 #include <tally/base/ordered_key.hpp>
 #include <tally/primitive/rung.hpp>
-
-#include "gpu/primitive_kernel.hpp"
 
 #include <cstdint>
 
@@ -56,11 +56,11 @@ T folded(operation op, T a, T b) {
   if constexpr (integer<T>) {
     using U = std::make_unsigned_t<T>;
     switch (op) {
-      case operation::bit_and: return T(a & b);
-      case operation::bit_or: return T(a | b);
-      case operation::bit_xor: return T(a ^ b);
-      case operation::add: return T(U(U(a) + U(b)));
-      default: break;
+    case operation::bit_and: return T(a & b);
+    case operation::bit_or: return T(a | b);
+    case operation::bit_xor: return T(a ^ b);
+    case operation::add: return T(U(U(a) + U(b)));
+    default: break;
     }
   }
   if (op == operation::add) {
@@ -99,10 +99,11 @@ shape<T> a_shape(int columns, std::mt19937& random) {
   int const per_16 = 16 / int(sizeof(T));
   auto const any = [&](int n) { return int(random() % unsigned(n)); };
   int const rows_of[]{0, 1, 3, 31, 32, 33, 257};
-  shape<T> s{columns, columns > 1000 ? 33 : rows_of[any(7)], 1 + any(40), any(per_16), any(per_16), columns + any(5),
-             columns + any(5)};
+  shape<T> s{
+      columns,         columns > 1000 ? 33 : rows_of[any(7)], 1 + any(40), any(per_16), any(per_16), columns + any(5),
+      columns + any(5)};
   if (any(3) == 0) s.table_rows = 1; // all rows to one key
-  if (any(3) == 0) { // everything aligned
+  if (any(3) == 0) {                 // everything aligned
     s.table_offset = s.tile_offset = 0;
     s.table_stride = s.tile_stride = (columns + per_16 - 1) / per_16 * per_16;
   }
@@ -115,7 +116,8 @@ void scatter_gives_the_loop(operation op, bool bulk) {
   CAPTURE(device_name(op));
   primitive_kernel const kernel(header, text, "scatter<" + device_name(op) + ", " + device_name<T>() + ">");
   std::mt19937 random(7u + unsigned(sizeof(T)));
-  for (int columns : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 257, 512, 1000, 1023, 4097})
+  for (int columns : {1,  2,  3,  4,   5,   7,   8,   9,   15,  16,  17,   31,   32,  33,
+                      63, 64, 65, 100, 127, 128, 129, 255, 257, 512, 1000, 1023, 4097})
     for (int repeat = 0; repeat < 6; ++repeat) {
       auto const s = a_shape<T>(columns, random);
       std::vector<T> tile(std::size_t(s.tile_offset + s.rows * s.tile_stride) + 1);
@@ -167,7 +169,8 @@ void tile_gives_the_loop(operation op) {
         on_device const from_there(from), to_there(to);
         kernel({.grid_blocks = 2, .block_threads = 96, .dynamic_shared_bytes = 16384}, to_there.data() + offset,
                from_there.data(), n, shift);
-        CHECK_MESSAGE(same_numbers(to_there.back(), expected), n << " elements, offset " << offset << ", shift " << shift);
+        CHECK_MESSAGE(same_numbers(to_there.back(), expected),
+                      n << " elements, offset " << offset << ", shift " << shift);
       }
 }
 
@@ -269,7 +272,8 @@ void copies_give_the_loop(operation op, T identity) {
       }
       spread({.grid_blocks = 20, .block_threads = 64}, keyed<T>{table_there.data(), columns, keys_there.data()},
              tiled<T>{tile_there.data(), rows, columns, columns}, copies.data(), spread_over, i64(elements));
-      together({.grid_blocks = 2, .block_threads = 64}, table_there.data(), copies.data(), spread_over, i64(elements), identity);
+      together({.grid_blocks = 2, .block_threads = 64}, table_there.data(), copies.data(), spread_over, i64(elements),
+               identity);
     }
     CHECK_MESSAGE(same_numbers(table_there.back(), table), columns << " columns");
     CHECK(same_numbers(copies.back(), clean));
@@ -294,8 +298,8 @@ TEST_CASE("a NaN that is folded into a least or a greatest stays there") {
       on_device const tile_there(tile), table_there(std::vector<float>{sign});
       on_device const keys(std::vector<i32>(6, 0));
       for (int repeat = 0; repeat < 2; ++repeat) // a second time into what is NaN by now
-        kernel({.grid_blocks = 1, .block_threads = 32}, table_there.data(), i64(1), tile_there.data(), i64(1), i64(6), 1,
-               keys.data(), 1, 0);
+        kernel({.grid_blocks = 1, .block_threads = 32}, table_there.data(), i64(1), tile_there.data(), i64(1), i64(6),
+               1, keys.data(), 1, 0);
       float const answer = table_there.back()[0];
       CHECK(answer != answer);
     }

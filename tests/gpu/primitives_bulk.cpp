@@ -3,9 +3,9 @@
 // Every bulk form gives the values of a loop: copies in all directions and through both rings, reductions into global
 // memory and between the blocks of a cluster, red.async, prefetch; with and without a cache policy, several turns, so
 // that every barrier is used again.
-#include <tally/primitive/reducible.hpp>
-
 #include "gpu/primitive_kernel.hpp"
+
+#include <tally/primitive/reducible.hpp>
 
 using namespace tally;
 using namespace tally::primitive;
@@ -200,7 +200,8 @@ T folded(operation op, T a, T b) {
 template <class T>
 T number(operation op, std::mt19937& random) {
   if constexpr (std::is_integral_v<T>)
-    return op == operation::inc || op == operation::dec ? T(random() % 9) : T(T(random()) * T(0x9e3779b1u) ^ T(random()));
+    return op == operation::inc || op == operation::dec ? T(random() % 9)
+                                                        : T(T(random()) * T(0x9e3779b1u) ^ T(random()));
   else
     return T(float(int(random() % 9) - 4));
 }
@@ -221,7 +222,8 @@ void in_bulk(operation op) {
     for (int block = 0; block < 5; ++block)
       for (std::size_t i = 0; i < 2 * n; ++i) expected[i] = folded(op, expected[i], values[i % n]);
     on_device const values_there(values), out(start);
-    kernel({.grid_blocks = 5, .block_threads = 64, .dynamic_shared_bytes = 16512}, out.data(), values_there.data(), int(n));
+    kernel({.grid_blocks = 5, .block_threads = 64, .dynamic_shared_bytes = 16512}, out.data(), values_there.data(),
+           int(n));
     auto const answers = out.back();
     CHECK_MESSAGE(std::memcmp(answers.data(), expected.data(), expected.size() * sizeof(T)) == 0, bytes << " bytes");
   }
@@ -244,7 +246,8 @@ void in_clusters(operation op, T identity, std::string const& how) {
         for (std::size_t i = 0; i < n; ++i)
           expected[k * n + i] = folded(op, expected[k * n + i], values[(k * blocks + r) * n + i]);
     on_device const values_there(values), out(std::vector<T>(n * turns, T(77)));
-    kernel({.grid_blocks = blocks, .block_threads = 64, .cluster_blocks = blocks}, out.data(), values_there.data(), identity);
+    kernel({.grid_blocks = blocks, .block_threads = 64, .cluster_blocks = blocks}, out.data(), values_there.data(),
+           identity);
     CHECK_MESSAGE(out.back() == expected, blocks << " blocks");
   }
 }
@@ -255,7 +258,8 @@ void in_clusters(operation op, T identity, std::string const& how) {
 // values of: cp.reduce.async.bulk.global.*.s64, cp.reduce.async.bulk.global.*.b32, cp.reduce.async.bulk.global.*.b64
 TEST_CASE("the bulk engine reduces integers into global memory") {
   if (no_kernels()) return;
-  for (auto op : {operation::add, operation::min, operation::max, operation::bit_and, operation::bit_or, operation::bit_xor}) {
+  for (auto op :
+       {operation::add, operation::min, operation::max, operation::bit_and, operation::bit_or, operation::bit_xor}) {
     in_bulk<u32>(op);
     in_bulk<i32>(op);
     in_bulk<u64>(op);
@@ -322,8 +326,7 @@ TEST_CASE("tiles of floats come to the leader of a cluster in the order of the b
 TEST_CASE("tiles go through a load ring and out again") {
   if (no_kernels()) return;
   for (int stages : {1, 2, 3, 4}) {
-    primitive_kernel const kernel("tally/primitive/verbs.cuh", rings,
-                                  "through<" + std::to_string(stages) + ">");
+    primitive_kernel const kernel("tally/primitive/verbs.cuh", rings, "through<" + std::to_string(stages) + ">");
     for (int words : {4, 8, 12, 100, 1024})
       for (long tiles : {0l, 1l, 2l, 7l, 100l}) {
         auto const in = uneven_numbers<unsigned>(std::size_t(words * tiles) + 1);
@@ -342,8 +345,7 @@ TEST_CASE("tiles go through a load ring and out again") {
 TEST_CASE("one tile comes to every block of a cluster") {
   if (no_kernels()) return;
   for (int stages : {1, 2, 4}) {
-    primitive_kernel const kernel("tally/primitive/verbs.cuh", rings,
-                                  "to_all<" + std::to_string(stages) + ">");
+    primitive_kernel const kernel("tally/primitive/verbs.cuh", rings, "to_all<" + std::to_string(stages) + ">");
     for (unsigned blocks : {1u, 2u, 4u, 8u})
       for (long tiles : {1l, 2l, 9l, 50l}) {
         int const words = 260;
@@ -352,7 +354,10 @@ TEST_CASE("one tile comes to every block of a cluster") {
         for (unsigned b = 0; b < blocks; ++b)
           for (unsigned const x : in) expected.push_back(x + b);
         on_device const in_there(in), out(std::vector<unsigned>(expected.size()));
-        kernel({.grid_blocks = blocks, .block_threads = 96, .cluster_blocks = blocks, .dynamic_shared_bytes = std::size_t(stages) * 1152},
+        kernel({.grid_blocks = blocks,
+                .block_threads = 96,
+                .cluster_blocks = blocks,
+                .dynamic_shared_bytes = std::size_t(stages) * 1152},
                out.data(), in_there.data(), i64(tiles), words);
         CHECK_MESSAGE(out.back() == expected, stages << " stages, " << blocks << " blocks, " << tiles << " tiles");
       }

@@ -40,7 +40,8 @@ std::string kernel_of(std::string const& statements) {
 }
 
 void run_checked(std::string const& statements) {
-  primitive_kernel const kernel("tally/primitive/verbs.cuh", kernel_of(statements), "checked_kernel", {"-DTALLY_CHECKED"});
+  primitive_kernel const kernel("tally/primitive/verbs.cuh", kernel_of(statements), "checked_kernel",
+                                {"-DTALLY_CHECKED"});
   on_device const data(std::vector<float>(256));
   kernel({.block_threads = 1}, data.data());
 }
@@ -53,7 +54,8 @@ TEST_CASE("a broken precondition ends a checked kernel with its sentence") {
     auto const child = run_suite("one breach", "TALLY_TEST_BREACH=" + std::to_string(i));
     CAPTURE(child.output);
     CHECK(child.status == 0);
-    CHECK_MESSAGE(child.output.find(std::string("[tally-") + breaches[i].code + "]") != std::string::npos, breaches[i].code);
+    CHECK_MESSAGE(child.output.find(std::string("[tally-") + breaches[i].code + "]") != std::string::npos,
+                  breaches[i].code);
   }
 }
 

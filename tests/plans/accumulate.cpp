@@ -49,7 +49,10 @@ constexpr void in_type(tile_facts& f, element_type type, int bytes) {
 static_assert(chosen([](auto&) {}).how == rung::vector_red);
 static_assert(chosen([](auto&) {}).elements_per_red == 4);
 static_assert(chosen([](auto& f) { in_type(f, element_type::bf16, 2); }).elements_per_red == 8);
-static_assert(chosen([](auto& f) { f.op = operation::min; in_type(f, element_type::f16, 2); }).how == rung::vector_red);
+static_assert(chosen([](auto& f) {
+                f.op = operation::min;
+                in_type(f, element_type::f16, 2);
+              }).how == rung::vector_red);
 static_assert(chosen([](auto& f) { in_type(f, element_type::f64, 8); }).how == rung::scalar_red);
 static_assert(chosen([](auto& f) { f.op = operation::max; }).how == rung::scalar_red);
 static_assert(chosen([](auto& f) { f.columns = 1; }).how == rung::scalar_red);
@@ -65,20 +68,38 @@ TEST_CASE("a reproducible sum of floats takes no atomic rung") {
 }
 
 TEST_CASE("what no order can change takes any rung under every contract") {
-  auto const integers = [](auto& f) { f.promise = contract::reproducible; in_type(f, element_type::u64, 8); };
+  auto const integers = [](auto& f) {
+    f.promise = contract::reproducible;
+    in_type(f, element_type::u64, 8);
+  };
   CHECK(chosen(integers).how == rung::scalar_red);
-  auto const least = [](auto& f) { f.promise = contract::reproducible; f.op = operation::min; in_type(f, element_type::bf16, 2); };
+  auto const least = [](auto& f) {
+    f.promise = contract::reproducible;
+    f.op = operation::min;
+    in_type(f, element_type::bf16, 2);
+  };
   CHECK(chosen(least).how == rung::vector_red);
-  auto const bits = [](auto& f) { f.promise = contract::reproducible; f.op = operation::bit_or; in_type(f, element_type::b32, 4); f.in_shared_memory = true; };
+  auto const bits = [](auto& f) {
+    f.promise = contract::reproducible;
+    f.op = operation::bit_or;
+    in_type(f, element_type::b32, 4);
+    f.in_shared_memory = true;
+  };
   CHECK(chosen(bits).how == rung::bulk_reduce);
 }
 
 TEST_CASE("every refused rung has its sentence") {
   CHECK(why_not(chosen([](auto&) {}), "bulk reduce").find("not in shared memory") != std::string::npos);
-  auto const least = chosen([](auto& f) { f.op = operation::min; f.in_shared_memory = true; });
+  auto const least = chosen([](auto& f) {
+    f.op = operation::min;
+    f.in_shared_memory = true;
+  });
   CHECK(why_not(least, "bulk reduce").find("does not know this operation") != std::string::npos);
   CHECK(why_not(least, "vector red").find("no vector of this type") != std::string::npos);
-  auto const narrow = chosen([](auto& f) { f.columns = 3; f.in_shared_memory = true; });
+  auto const narrow = chosen([](auto& f) {
+    f.columns = 3;
+    f.in_shared_memory = true;
+  });
   CHECK(why_not(narrow, "bulk reduce").find("no 16 aligned") != std::string::npos);
   CHECK(narrow.how == rung::vector_red);
   auto const old = chosen([](auto& f) { f.target = targets::a100; });
@@ -91,15 +112,24 @@ TEST_CASE("the grid covers the tile once") {
   auto const a = chosen([](auto&) {});
   CHECK(a.blocks * a.threads_per_block * planning::windows_per_thread == (i64(1) << 20) * 64 / 4);
   CHECK(chosen([](auto& f) { f.rows = 0; }).blocks == 1);
-  CHECK(chosen([](auto& f) { f.rows = 1; f.columns = 1; }).blocks == 1);
+  CHECK(chosen([](auto& f) {
+          f.rows = 1;
+          f.columns = 1;
+        }).blocks == 1);
 }
 
 TEST_CASE("a small table that many rows meet in is spread over copies") {
   CHECK(chosen([](auto&) {}).copies == 1);
   CHECK(chosen([](auto& f) { f.table_rows = 1000; }).copies == 1); // 250 KiB: no gain
-  CHECK(chosen([](auto& f) { f.table_rows = 1000; in_type(f, element_type::bf16, 2); }).copies == 8);
+  CHECK(chosen([](auto& f) {
+          f.table_rows = 1000;
+          in_type(f, element_type::bf16, 2);
+        }).copies == 8);
   CHECK(chosen([](auto& f) { f.table_rows = 1; }).copies == 64);
-  CHECK(chosen([](auto& f) { f.table_rows = 100; f.rows = 1000; }).copies == 1); // nobody waits for long
+  CHECK(chosen([](auto& f) {
+          f.table_rows = 100;
+          f.rows = 1000;
+        }).copies == 1); // nobody waits for long
 }
 
 TEST_CASE("lines of a table larger than L2 are asked for early") {

@@ -2,9 +2,9 @@
 //
 // The machine code of each rung of the ladder is the widest instruction that the type, the operation and the chip have,
 // and nothing wider is left in it on a chip that lacks it. Needs NVRTC, no GPU.
-#include <tally/run/device.hpp>
-
 #include "ptx/kernel_text.hpp"
+
+#include <tally/run/device.hpp>
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,8 @@ std::string ptx_of(std::string const& verb, std::string const& operation, std::s
   u.definitions = "using namespace tally;\nusing namespace tally::primitive;\n"
                   "template <operation Op, class T>\n"
                   "__global__ void climb(rows_by_key<T, i64> to, tile_of_rows<T> from) {\n"
-                  "  extern __shared__ __align__(128) unsigned char room[];\n  (void)room;\n  " + verb + ";\n}\n";
+                  "  extern __shared__ __align__(128) unsigned char room[];\n  (void)room;\n  " +
+                  verb + ";\n}\n";
   u.name_expression = "climb<operation::" + operation + ", " + type + ">";
   return tally::gpu::compile(u, major, 0).ptx;
 }

@@ -30,7 +30,7 @@ struct accumulation {
   int elements_per_red = 1;
   int threads_per_block = 256;
   i64 blocks = 1;
-  int copies = 1; ///< of the table, over which blocks spread, at their identities before and after
+  int copies = 1;              ///< of the table, over which blocks spread, at their identities before and after
   bool larger_than_l2 = false; ///< the table is: its lines are asked for while the tile is loaded
   why_not_list why;
 };

@@ -5,10 +5,10 @@
 // build also traps when they differ, which would hang otherwise.
 #pragma once
 
-#include <cuda/ptx>
-
 #include <tally/primitive/bulk_bytes.cuh>
 #include <tally/primitive/place.cuh>
+
+#include <cuda/ptx>
 
 namespace tally::inline v0::primitive {
 
@@ -57,8 +57,8 @@ public:
 
 private:
   __device__ __forceinline__ void announce(u32 bytes) {
-    (void)cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, &word_,
-                                               bytes);
+    (void)cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
+                                               &word_, bytes);
   }
   u64 word_;
 };

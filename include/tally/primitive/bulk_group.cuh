@@ -5,9 +5,9 @@
 // result be relied on) when its groups are done.
 #pragma once
 
-#include <cuda/ptx>
-
 #include <tally/base/numbers.hpp>
+
+#include <cuda/ptx>
 
 namespace tally::inline v0::primitive {
 
@@ -27,8 +27,6 @@ __device__ __forceinline__ void wait_bulk_groups() {
 }
 
 /// Makes ordinary stores of this thread to shared memory visible to the bulk engine; a barrier comes after it.
-__device__ __forceinline__ void show_stores_to_bulk_engine() {
-  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-}
+__device__ __forceinline__ void show_stores_to_bulk_engine() { cuda::ptx::fence_proxy_async(cuda::ptx::space_shared); }
 
 } // namespace tally::inline v0::primitive

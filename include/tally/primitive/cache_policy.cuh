@@ -12,23 +12,23 @@ namespace tally::inline v0::primitive {
 class cache_policy {
 public:
   /// What is read or written once: leaves first. `fraction` of the accesses, the rest unchanged.
-  __device__ __forceinline__ static cache_policy evict_first(float fraction = 1) {
+  __device__ static __forceinline__ cache_policy evict_first(float fraction = 1) {
     u64 made;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, %1;" : "=l"(made) : "f"(fraction));
     return cache_policy(made);
   }
   /// What is met again: bins, tables, partial results.
-  __device__ __forceinline__ static cache_policy evict_last(float fraction = 1) {
+  __device__ static __forceinline__ cache_policy evict_last(float fraction = 1) {
     u64 made;
     asm("createpolicy.fractional.L2::evict_last.b64 %0, %1;" : "=l"(made) : "f"(fraction));
     return cache_policy(made);
   }
-  __device__ __forceinline__ static cache_policy evict_normal(float fraction = 1) {
+  __device__ static __forceinline__ cache_policy evict_normal(float fraction = 1) {
     u64 made;
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, %1;" : "=l"(made) : "f"(fraction));
     return cache_policy(made);
   }
-  __device__ __forceinline__ static cache_policy evict_unchanged(float fraction = 1) {
+  __device__ static __forceinline__ cache_policy evict_unchanged(float fraction = 1) {
     u64 made;
     asm("createpolicy.fractional.L2::evict_unchanged.b64 %0, %1;" : "=l"(made) : "f"(fraction));
     return cache_policy(made);

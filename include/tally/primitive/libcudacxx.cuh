@@ -3,9 +3,9 @@
 // What libcu++ calls an operation and a type, for the verbs whose instruction it has a function for. Layer 2.
 #pragma once
 
-#include <cuda/ptx>
-
 #include <tally/primitive/word.hpp>
+
+#include <cuda/ptx>
 
 namespace tally::inline v0::primitive::verbs {
 

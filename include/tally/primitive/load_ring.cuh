@@ -22,7 +22,8 @@ public:
   /// The whole block makes it.
   __device__ __forceinline__ load_ring(ring_barriers<Stages>& b, unsigned char* room, bulk_bytes per_stage)
       : barriers_(b), room_(room), per_stage_(per_stage) {
-    demand(u64(room) % 128 == 0 && per_stage.count() % 128 == 0, "[tally-D7] stages of a load ring are aligned to 128 bytes");
+    demand(u64(room) % 128 == 0 && per_stage.count() % 128 == 0,
+           "[tally-D7] stages of a load ring are aligned to 128 bytes");
     if (threadIdx.x == 0) {
       for (int s = 0; s < Stages; ++s) {
         b.full[s].init(1);

@@ -35,10 +35,10 @@ struct rows_by_key {
 /// Threads that share the work: the rank of this one among how many; whole warps.
 struct crew {
   i64 rank, size;
-  __device__ __forceinline__ static crew of_grid() {
+  __device__ static __forceinline__ crew of_grid() {
     return {i64(blockIdx.x) * blockDim.x + threadIdx.x, i64(gridDim.x) * blockDim.x};
   }
-  __device__ __forceinline__ static crew of_block() { return {i64(threadIdx.x), i64(blockDim.x)}; }
+  __device__ static __forceinline__ crew of_block() { return {i64(threadIdx.x), i64(blockDim.x)}; }
 };
 
 namespace verbs {
@@ -48,7 +48,8 @@ inline constexpr int window_elements = OneByOne ? 1 : red_elements<Op, T, compil
 /// Every row of a table is aligned to N bytes, and so is every row of the tile.
 template <int N, class T, class Key>
 __device__ __forceinline__ bool all_aligned(rows_by_key<T, Key> const& to, tile_of_rows<T> const& from) {
-  return (u64(to.table) | u64(to.stride * i64(sizeof(T))) | u64(from.first) | u64(from.stride * i64(sizeof(T)))) % N == 0;
+  return (u64(to.table) | u64(to.stride * i64(sizeof(T))) | u64(from.first) | u64(from.stride * i64(sizeof(T)))) % N ==
+         0;
 }
 
 /// The binary logarithm of the lanes that share a row of so many windows, 0 to 5.

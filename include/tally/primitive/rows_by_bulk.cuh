@@ -11,8 +11,8 @@ namespace tally::inline v0::primitive::verbs {
 
 /// Rows of at most a stage; the warps of the crew take turns of up to 32 rows.
 template <operation Op, int Stages, class T, class Key>
-__device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, unsigned char* room,
-                                             bulk_bytes per_stage) {
+__device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who,
+                                             unsigned char* room, bulk_bytes per_stage) {
   constexpr int V = 16 / int(sizeof(T));
   int const slot_windows = (from.columns + V - 1 + V - 1) / V;
   int const fit = int(per_stage.count()) / (slot_windows * 16);

@@ -24,7 +24,8 @@ __device__ __forceinline__ void meet() {
 template <int Stages, circle Who>
 class store_sum_ring {
 public:
-  __device__ __forceinline__ store_sum_ring(unsigned char* room, bulk_bytes per_stage) : room_(room), per_stage_(per_stage) {
+  __device__ __forceinline__ store_sum_ring(unsigned char* room, bulk_bytes per_stage)
+      : room_(room), per_stage_(per_stage) {
     demand_bulk(room, room);
   }
   /// write(stage): ordinary stores of this thread's part; send(stage): bulk reductions of what any thread wrote.

@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(256, 4) scatter(rows_by_key<T, Key> to, tile_o
 }
 
 template <class T>
-__global__ void __launch_bounds__(256, 4) scatter_spread(rows_by_key<T, i64> to, tile_of_rows<T> from, T* copies, int number,
-                                                         i64 elements) {
+__global__ void __launch_bounds__(256, 4)
+    scatter_spread(rows_by_key<T, i64> to, tile_of_rows<T> from, T* copies, int number, i64 elements) {
   accumulate<operation::add>(to.spread(copies, number, elements), from);
 }
 template <class T>
@@ -58,8 +58,8 @@ template <class T>
 int launch_spread(rows_by_key<T, i64> to, tile_of_rows<T> from, planning::accumulation const& how, request const& r) {
   i64 const elements = r.table_rows * r.columns;
   auto* const copies = static_cast<T*>(r.copies);
-  scatter_spread<T><<<unsigned(how.blocks), unsigned(how.threads_per_block), 0, r.stream>>>(to, from, copies, how.copies,
-                                                                                            elements);
+  scatter_spread<T>
+      <<<unsigned(how.blocks), unsigned(how.threads_per_block), 0, r.stream>>>(to, from, copies, how.copies, elements);
   together<T><<<unsigned((elements + 255) / 256), 256, 0, r.stream>>>(to.table, copies, how.copies, elements);
   return int(cudaGetLastError());
 }
@@ -104,8 +104,17 @@ extern "C" __attribute__((visibility("default"))) int scatter_rows(int type, int
                                                                    long long table_rows, void const* tile,
                                                                    void const* keys, long long rows, int columns,
                                                                    int blocks, int bytes_per_warp, void* stream) {
-  request const r{how,  table,   copies, table_rows,     tile,
-                  keys, rows,    columns, blocks, bytes_per_warp > 0 ? bytes_per_warp : 4096, static_cast<cudaStream_t>(stream)};
+  request const r{how,
+                  table,
+                  copies,
+                  table_rows,
+                  tile,
+                  keys,
+                  rows,
+                  columns,
+                  blocks,
+                  bytes_per_warp > 0 ? bytes_per_warp : 4096,
+                  static_cast<cudaStream_t>(stream)};
   switch (type) {
   case 0: return run<float>(element_type::f32, r);
   case 1: return run<bf16>(element_type::bf16, r);
