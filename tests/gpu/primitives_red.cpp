@@ -2,9 +2,9 @@
 //
 // Every form of red gives the value of the operation: each operation and type, memory ordering, scope and space, with
 // and without a cache policy, one by one and in vectors. All threads meet at one word, signs are mixed.
-#include <tally/primitive/reducible.hpp>
-
 #include "gpu/primitive_kernel.hpp"
+
+#include <tally/primitive/reducible.hpp>
 
 using namespace tally;
 using namespace tally::primitive;
@@ -127,7 +127,8 @@ void scalars(operation op) {
   kernel({.block_threads = threads}, out.data(), start, values_there.data());
   auto const answers = out.back();
   for (std::size_t i = 0; i < answers.size(); ++i)
-    CHECK_MESSAGE(same_bits(answers[i], expected), "order " << i / 25 << ", scope " << i / 5 % 5 << ", place " << i % 5);
+    CHECK_MESSAGE(same_bits(answers[i], expected),
+                  "order " << i / 25 << ", scope " << i / 5 % 5 << ", place " << i % 5);
 }
 
 template <class T, int N>
@@ -142,7 +143,8 @@ void vectors(operation op) {
   for (std::size_t i = 0; i < values.size(); ++i) expected[i % N] = folded_of(op, expected[i % N], values[i]);
   on_device const values_there(values), out(start);
   primitive_kernel const kernel("tally/primitive/red_vector.cuh", text,
-                                "vectors<" + device_name(op) + ", " + name_of_type<T>() + ", " + std::to_string(N) + ">");
+                                "vectors<" + device_name(op) + ", " + name_of_type<T>() + ", " + std::to_string(N) +
+                                    ">");
   kernel({.block_threads = threads}, out.data(), values_there.data());
   auto const answers = out.back();
   for (std::size_t i = 0; i < answers.size(); ++i)
@@ -173,7 +175,8 @@ TEST_CASE("red of u32 knows eight operations") {
 // values of: red.relaxed.*.s32, red.release.*.s32, red.relaxed.*.u64, red.relaxed.*.s64, red.relaxed.*.b64
 TEST_CASE("red of the other integers") {
   if (no_kernels()) return;
-  for (auto op : {operation::add, operation::min, operation::max, operation::bit_and, operation::bit_or, operation::bit_xor}) {
+  for (auto op :
+       {operation::add, operation::min, operation::max, operation::bit_and, operation::bit_or, operation::bit_xor}) {
     scalars<i32>(op);
     scalars<u64>(op);
     scalars<i64>(op);
@@ -218,4 +221,39 @@ __global__ void subnormal(float* out) {
   primitive_kernel("tally/primitive/red.cuh", subnormals, "subnormal")({}, out.data());
   CHECK(out.back()[0] == 0.f);
   CHECK(out.back()[1] == 0x1.8p-130f);
+}
+
+TEST_CASE("red reaches the memory of another block of the cluster") {
+  if (no_kernels()) return;
+  char const next[] = R"device(
+template <class T>
+__global__ void to_the_next(T* out, T start, T const* values) {
+  __shared__ T own;
+  if (threadIdx.x == 0) own = start;
+  meet_cluster();
+  u32 const rank = (own_rank() + 1) % cluster_blocks();
+  red<operation::add, semantics::relaxed, scope::cluster>(in_cluster(&own, rank), values[own_rank() * blockDim.x + threadIdx.x]);
+  meet_cluster();
+  if (threadIdx.x == 0) out[own_rank()] = own;
+}
+)device";
+  auto const check = [&]<class T>(T start) {
+    primitive_kernel const kernel("tally/primitive/verbs.cuh", next, "to_the_next<" + device_name<T>() + ">");
+    for (unsigned blocks : {2u, 3u, 8u}) {
+      std::vector<T> values(blocks * threads), expected(blocks, start);
+      for (unsigned i = 0; i < values.size(); ++i) {
+        values[i] = number<T>(operation::add, i);
+        auto& at = expected[(i / threads + 1) % blocks];
+        at = folded(operation::add, at, values[i]);
+      }
+      on_device const values_there(values), out(std::vector<T>(blocks, T(1)));
+      kernel({.grid_blocks = blocks, .block_threads = threads, .cluster_blocks = blocks}, out.data(), start,
+             values_there.data());
+      CHECK_MESSAGE(out.back() == expected, blocks << " blocks of " << device_name<T>());
+    }
+  };
+  check(u32(7));
+  check(i64(-7));
+  check(3.0f);
+  check(-3.0);
 }
