@@ -38,6 +38,7 @@ int combinations(facts const& f, bool commutative) {
 }
 
 std::string rounding_of(fold_description const& fold, description const& d) {
+  if (fold.exact) return "once, the exact answer";
   if (fold.law.order_free) return "never: any order gives the same bits";
   auto const in = fold.rounds_in.empty() ? std::string("in its state") : "in " + fold.rounds_in;
   if (!d.reads()) return in;
@@ -142,6 +143,7 @@ void description::add_fold(fold_facts const& f, std::string name, std::string ro
   fold.name = std::move(name);
   fold.state_bytes = f.state_bytes;
   fold.law = {f.commutative, f.order_free};
+  fold.exact = f.exact;
   fold.rounds_in = std::move(rounds_in);
   fold.host_only = host_only;
   fold.lanes = lanes;
@@ -196,7 +198,7 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
   for (std::size_t i = 0; i < d.folds.size(); ++i) {
     auto& fold = d.folds[i];
     if (d.on_gpu) {
-      fold.block = spell(d.planned.plan.folds[i].block);
+      fold.block = fold.exact ? "digits" : spell(d.planned.plan.folds[i].block);
       fold.grid = !plans ? "none" : d.planned.blocks > 1 ? "ordered_partials" : "one block";
     } else {
       word_host_fold(fold);

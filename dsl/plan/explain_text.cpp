@@ -48,6 +48,8 @@ private:
 
 std::string promise_of(description const& d) {
   if (d.facts.promise == contract::fast) return "fast: IEEE per operation, and the order may be given up";
+  if (d.facts.promise == contract::exact)
+    return "exact: sums of floats round once, at the end, so the order cannot be seen; the same bits everywhere";
   auto const* where = d.ptx_of ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
   return fmt::format("reproducible, nothing lowers it: {}; {}", where, words::tree(d.facts));
 }

@@ -7,7 +7,9 @@
 
 namespace tally::inline v0 {
 
-char const* spell(contract c) { return c == contract::fast ? "fast" : "reproducible"; }
+char const* spell(contract c) {
+  return c == contract::fast ? "fast" : c == contract::exact ? "exact" : "reproducible";
+}
 
 char const* spell(combine_order o) { return o == combine_order::free ? "free" : "canonical_tree"; }
 

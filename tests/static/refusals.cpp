@@ -231,6 +231,17 @@ TEST_CASE("R21: a fold has the forms it has") {
   static_assert(accepts<decltype(reduce((sum / 2).maybe().in<double>(), mean.or_else(0).in<double>())), pipe>);
 }
 
+TEST_CASE("R24: under exact every fold is exact or free of order") {
+  using pipe = source_of<floats>;
+  using product_of = decltype(std::declval<pipe>() | reduce(sum, product));
+  using exact_of = decltype(std::declval<pipe>() | reduce(sum, mean, sum(_1 * _1), max, argmin, count, norm<2>));
+  static_assert(is<because::the_fold_has_no_exact_form, decltype(run(std::declval<product_of>(), exact))>);
+  static_assert(is<because::the_fold_has_no_exact_form, decltype(explain(std::declval<product_of>(), exact))>);
+  static_assert(detail::runnable<product_of, contract>);
+  static_assert(detail::runnable<exact_of, exact_contract>);
+  static_assert(detail::runnable<decltype(std::declval<source_of<ints>>() | reduce(sum, product, bit_xor)), exact_contract>);
+}
+
 TEST_CASE("what was refused absorbs what follows") {
   using refusal = absorbed<>;
   static_assert(refused<refusal>);

@@ -159,7 +159,8 @@ struct fold_of_needs_functions_of_its_state : ill_formed {
 template <class... Given>
 struct run_takes_a_place_and_a_contract : ill_formed {
   static_assert(never<Given...>, "[tally-R17] the options of run are one place (on::any, on::cpu, on::cpu.threads(n),"
-                                 " on::gpu, on::gpu(k)) and one contract (reproducible, fast). docs/errors.md#R17");
+                                 " on::gpu, on::gpu(k)) and one contract (reproducible, fast, exact). "
+                                 "docs/errors.md#R17");
 };
 template <class... Given>
 struct the_stage_takes_other_arguments : ill_formed {
@@ -190,6 +191,13 @@ template <class... Given>
 struct an_operand_is_a_number : ill_formed {
   static_assert(never<Given...>, "[tally-R23] beside an element or a fold stands a number, an expression or a fold: a"
                                  " struct or an enumeration is handled by a TALLY_FUNCTION. docs/errors.md#R23");
+};
+
+template <class... Given>
+struct the_fold_has_no_exact_form : ill_formed {
+  static_assert(never<Given...>, "[tally-R24] exact: a fold rounds and has no exact form. Those with one are sum(x), "
+                                 "sum(x * y) and mean(x) of floats; folds that are free of order are exact as they are. "
+                                 "docs/errors.md#R24");
 };
 
 } // namespace because

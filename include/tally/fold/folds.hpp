@@ -6,6 +6,7 @@
 #include <tally/fold/arg.hpp>
 #include <tally/fold/bits.hpp>
 #include <tally/fold/count.hpp>
+#include <tally/fold/exact.hpp>
 #include <tally/fold/fold_of.hpp>
 #include <tally/fold/logsumexp.hpp>
 #include <tally/fold/mean.hpp>

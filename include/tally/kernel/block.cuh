@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/fold/program.hpp>
+#include <tally/kernel/exact.cuh>
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/plan.hpp>
 
@@ -14,11 +15,29 @@ namespace tally::inline v0::kernel {
 template <class State, int Threads, block_algorithm Algorithm>
 struct cub_block;
 
+template <class... Leaves>
+constexpr bool only_exact_sums(pack<Leaves...> const*) {
+  return (true && ... && exact_sum<typename Leaves::monoid_type>);
+}
+/// Combines the exact sums of the first `holders` threads of a block; thread 0 has them. (Fresh ones are there already.)
+template <plan P, class Program>
+__device__ __forceinline__ void combine_exact_sums(Program const& p, typename Program::states& s, int holders) {
+  for_each_index<Program::leaf_count>([&](auto i) {
+    using M = cuda::std::remove_cvref_t<decltype(get<i>(p.leaves).monoid)>;
+    if constexpr (exact_sum<M>)
+      get<i>(s) = combine_exactly<P, M, Program::leaf_count - 1 - i>(get<i>(s), int(threadIdx.x) < holders);
+  });
+}
+
 /// Combines the states of a block along the canonical tree; thread 0 has the answer. The first `holders` threads hold one
 /// state each; `Whole::of(I)` says of a fold that its
 /// fresh states, those of leaves, stand in lane 0 of each warp.
 template <plan P, class Whole, class Program>
 __device__ __forceinline__ void combine_block(Program const& p, typename Program::states& s, int holders, bool fresh) {
+  if (!fresh)
+    combine_exact_sums<P>(p, s, holders);
+  if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr)))
+    return;
   constexpr int most = P.warps_per_block();
   __shared__ alignas(16) unsigned char room[most * sizeof(typename Program::states)];
   auto* const of_warp = reinterpret_cast<typename Program::states*>(room);
@@ -27,8 +46,9 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
   int const here = holders - warp * 32; // threads of this warp that hold a state
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
-    get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s),
-                                  fresh && Whole::of(i) ? 1 : here, lane);
+    if constexpr (!exact_sum<cuda::std::remove_cvref_t<decltype(m)>>)
+      get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s),
+                                    fresh && Whole::of(i) ? 1 : here, lane);
   });
   if constexpr (most > 1) {
     if (lane == 0)
@@ -38,7 +58,8 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
       s = of_warp[lane < most ? lane : 0];
       for_each_index<Program::leaf_count>([&](auto i) {
         auto const& m = get<i>(p.leaves).monoid;
-        get<i>(s) = combine_lanes<most>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s), warps, lane);
+        if constexpr (!exact_sum<cuda::std::remove_cvref_t<decltype(m)>>)
+          get<i>(s) = combine_lanes<most>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s), warps, lane);
       });
     }
     __syncthreads(); // the room is free again

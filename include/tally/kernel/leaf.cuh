@@ -5,6 +5,7 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/even_states.cuh>
+#include <tally/kernel/exact.cuh>
 #include <tally/kernel/load.cuh>
 #include <tally/kernel/ring.cuh>
 #include <tally/kernel/warp_tree.cuh>
@@ -37,9 +38,10 @@ struct loaded_rows<P, Rows, I, Column, Columns...> {
   }
 };
 
-/// One fold in one thread: lanes that run down the rows of a leaf.
-template <plan P, class Leaf>
+/// One fold in one thread: lanes that run down the rows of a leaf. Slot tells folds of one type apart.
+template <plan P, class Leaf, int Slot>
 struct running_fold {
+  static constexpr bool exact = false;
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group;
   /// Whether a closed leaf is still 32 parts, one per thread, whose tree is combined later together with other leaves'.
@@ -77,9 +79,10 @@ struct running_fold {
 };
 
 /// A fold that does not commute: every row is a tree of its own, then the rows are.
-template <plan P, class Leaf>
+template <plan P, class Leaf, int Slot>
   requires(!Leaf::monoid_type::law.commutative)
-struct running_fold<P, Leaf> {
+struct running_fold<P, Leaf, Slot> {
+  static constexpr bool exact = false;
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf;
   static constexpr bool spread = false;
@@ -120,12 +123,49 @@ struct running_fold<P, Leaf> {
   }
 };
 
+/// An exact sum, whose lanes are the window of a thread and the digits of a warp.
+template <plan P, class Leaf, int Slot>
+  requires exact_sum<typename Leaf::monoid_type>
+struct running_fold<P, Leaf, Slot> {
+  using State = typename Leaf::state;
+  using M = typename Leaf::monoid_type;
+  static constexpr bool exact = true, spread = false;
+  exact_lanes<P, M, Slot> lanes;
+
+  __device__ __forceinline__ explicit running_fold(Leaf const&) {}
+  __device__ __forceinline__ void end_row(Leaf const&, int) {}
+  template <bool Looks, class Row>
+  __device__ __forceinline__ void enter(Leaf const& l, Row const& r) {
+    typename exact_lanes<P, M, Slot>::template entrance<Looks> in{lanes};
+    l.step(in, 0, true, r);
+  }
+  /// Adds the elements of a batch whatever they are; each_row(f) calls f(row) for every one of this thread.
+  template <class EachRow>
+  __device__ __forceinline__ void add_slowly(Leaf const& l, EachRow const& each_row) {
+    lanes.add_slowly([&](auto const& f) {
+      each_row([&](auto const& r) {
+        passing<M, cuda::std::remove_cvref_t<decltype(f)>> in{f};
+        l.step(in, 0, true, r);
+      });
+    });
+  }
+  __device__ __forceinline__ State close_freely(Leaf const&) { return lanes.close(); }
+};
+
 /// All folds of a program in one thread.
 template <plan P, class... Leaves>
 struct running_folds;
 template <plan P>
 struct running_folds<P> {
-  static constexpr bool commutative = true;
+  static constexpr bool commutative = true, exact = false;
+  template <bool Looks, class Row>
+  __device__ __forceinline__ void enter(pack<> const&, Row const&) {}
+  __device__ __forceinline__ void look_afresh() {}
+  __device__ __forceinline__ bool fits(int) { return true; }
+  template <class Row>
+  __device__ __forceinline__ void step_rounding(pack<> const&, int, Row const&) {}
+  template <class EachRow>
+  __device__ __forceinline__ void add_slowly(pack<> const&, EachRow const&) {}
   __device__ __forceinline__ explicit running_folds(pack<> const&) {}
   template <class Row>
   __device__ __forceinline__ void step(pack<> const&, int, bool, Row const&) {}
@@ -138,13 +178,49 @@ struct running_folds<P, Leaf, Leaves...> {
   using States = pack<typename Leaf::state, typename Leaves::state...>;
   static constexpr bool commutative =
       Leaf::monoid_type::law.commutative && running_folds<P, Leaves...>::commutative;
-  running_fold<P, Leaf> here;
+  static constexpr bool here_is_exact = running_fold<P, Leaf, int(sizeof...(Leaves))>::exact;
+  static constexpr bool exact = here_is_exact || running_folds<P, Leaves...>::exact;
+  running_fold<P, Leaf, int(sizeof...(Leaves))> here;
   running_folds<P, Leaves...> rest;
   __device__ __forceinline__ explicit running_folds(pack<Leaf, Leaves...> const& l) : here(l.first), rest(l.rest) {}
   template <class Row>
   __device__ __forceinline__ void step(pack<Leaf, Leaves...> const& l, int k, bool on, Row const& r) {
-    l.first.step(here.lanes, k, on, r);
+    if constexpr (here_is_exact)
+      here.template enter<false>(l.first, r);
+    else
+      l.first.step(here.lanes, k, on, r);
     rest.step(l.rest, k, on, r);
+  }
+  /// Exact sums look at a batch before it is stepped.
+  template <bool Looks, class Row>
+  __device__ __forceinline__ void enter(pack<Leaf, Leaves...> const& l, Row const& r) {
+    if constexpr (here_is_exact)
+      here.template enter<Looks>(l.first, r);
+    rest.template enter<Looks>(l.rest, r);
+  }
+  __device__ __forceinline__ void look_afresh() {
+    if constexpr (here_is_exact)
+      here.lanes.look_afresh();
+    rest.look_afresh();
+  }
+  __device__ __forceinline__ bool fits(int elements) {
+    bool fit = true;
+    if constexpr (here_is_exact)
+      fit = here.lanes.fits(elements);
+    bool const others_fit = rest.fits(elements);
+    return fit && others_fit;
+  }
+  template <class Row>
+  __device__ __forceinline__ void step_rounding(pack<Leaf, Leaves...> const& l, int k, Row const& r) {
+    if constexpr (!here_is_exact)
+      l.first.step(here.lanes, k, true, r);
+    rest.step_rounding(l.rest, k, r);
+  }
+  template <class EachRow>
+  __device__ __forceinline__ void add_slowly(pack<Leaf, Leaves...> const& l, EachRow const& each_row) {
+    if constexpr (here_is_exact)
+      here.add_slowly(l.first, each_row);
+    rest.add_slowly(l.rest, each_row);
   }
   __device__ __forceinline__ void end_row(pack<Leaf, Leaves...> const& l, int r) {
     here.end_row(l.first, r);
@@ -157,6 +233,24 @@ struct running_folds<P, Leaf, Leaves...> {
     return States{here.close_freely(l.first), rest.close_freely(l.rest)};
   }
 };
+
+/// Feeds rows of a leaf, `left` elements of which exist from `start` on, one row after the other, from memory.
+template <plan P, class Program, class Folds>
+__device__ __forceinline__ void feed_slowly(Program const& p, i64 start, int rows, i64 left, int thread, Folds& folds) {
+  constexpr int group = P.lanes_per_group, per_row = 32 * group;
+#pragma unroll 1
+  for (int r = 0; r < rows; ++r)
+#pragma unroll
+    for (int k = 0; k < group; ++k)
+      if (int const e = r * per_row + lane_in_row<P>(thread, k); e < left)
+        folds.step_rounding(p.leaves, k, p.row_at(start + e));
+  folds.add_slowly(p.leaves, [&](auto const& f) {
+#pragma unroll 1
+    for (int i = 0; i < rows * group; ++i)
+      if (int const e = i / group * per_row + lane_in_row<P>(thread, i % group); e < left)
+        f(p.row_at(start + e));
+  });
+}
 
 /// Feeds whole leaf k of a warp to running folds.
 template <plan P, class Program, class Leaves, class Folds>
@@ -172,6 +266,19 @@ __device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, 
     in.load(columns, at, thread);
     if (batch + P.rows_in_flight == rows)
       from.release(k);
+    if constexpr (Folds::exact) {
+      folds.look_afresh();
+#pragma unroll
+      for (int r = 0; r < P.rows_in_flight; ++r)
+#pragma unroll
+        for (int l = 0; l < group; ++l)
+          folds.template enter<true>(
+              p.leaves, in.row_at(columns, at, position + (batch + r) * per_row + lane_in_row<P>(thread, l), r, l, thread));
+      if (!folds.fits(P.rows_in_flight * group)) {
+        feed_slowly<P>(p, position - p.first + batch * per_row, P.rows_in_flight, P.elements_per_leaf(), thread, folds);
+        continue;
+      }
+    }
 #pragma unroll
     for (int r = 0; r < P.rows_in_flight; ++r) {
 #pragma unroll
@@ -189,6 +296,8 @@ __device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
   i64 const start = leaf * (i64(rows) * per_row);
   i64 const left = p.extent - start;
+  if constexpr (Folds::exact)
+    return feed_slowly<P>(p, start, rows, left, thread, folds);
 #pragma unroll(Folds::commutative ? 1 : rows)
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
@@ -223,7 +332,7 @@ __device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, 
 /// Whether leaf I of a program leaves its closed leaves spread over the warp.
 template <plan P, int I, class Columns, class... Leaves>
 constexpr bool is_spread(program<Columns, Leaves...> const*) {
-  return running_fold<P, nth_t<I, Leaves...>>::spread;
+  return running_fold<P, nth_t<I, Leaves...>, 0>::spread;
 }
 
 /// The subtree over P.leaves_per_warp whole leaves, in lane 0.
@@ -316,7 +425,18 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  if (leaf < n.all) {
+  if constexpr (running_folds<P, Leaves...>::exact && P.stages == 0) {
+    // all warps of the grid sweep memory side by side
+    i64 const step = i64(gridDim.x) * P.warps_per_block();
+#pragma unroll 1
+    for (i64 at = leaf / P.leaves_per_warp; at < n.all; at += step) {
+      leaves_of_warp<P, program<Columns, Leaves...>> from(p, at, n.whole);
+      if (at < n.whole)
+        feed_whole_leaf<P>(p, from, 0, thread, folds);
+      else
+        feed_ragged_leaf<P>(p, at, thread, folds);
+    }
+  } else if (leaf < n.all) {
     leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, n.whole);
     int const present = n.all - leaf < P.leaves_per_warp ? int(n.all - leaf) : P.leaves_per_warp;
 #pragma unroll 1

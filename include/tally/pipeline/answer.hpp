@@ -8,10 +8,23 @@
 #include <optional>
 
 #include <tally/fold/count.hpp>
+#include <tally/fold/exact.hpp>
+#include <tally/fold/mean.hpp>
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/moments.hpp>
+#include <tally/fold/norm.hpp>
 #include <tally/fold/program.hpp>
 #include <tally/pipeline/reduce.hpp>
+
+namespace tally::inline v0::answers {
+template <class Pipe>
+struct exactly;
+}
+
+namespace tally::inline v0::detail {
+template <class Pipe>
+struct row_type<answers::exactly<Pipe>> : row_type<Pipe> {};
+} // namespace tally::inline v0::detail
 
 namespace tally::inline v0::answers {
 
@@ -53,6 +66,7 @@ constexpr std::optional<T> with_one_nan(std::optional<T> const& x) {
 /// The answer of leaf I.
 template <int I>
 struct leaf {
+  static constexpr int index = I;
   template <class Outcome>
   constexpr bool empty(Outcome const& o) const {
     auto const& m = get<I>(o.leaves).monoid;
@@ -134,6 +148,29 @@ struct perhaps {
   }
 };
 
+/// The mean from an exact sum: one rounding instead of two.
+template <class Sum, class Count>
+struct exact_mean {
+  Sum sum;
+  Count count;
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    return get<Sum::index>(o.leaves).monoid.mean(get<Sum::index>(o.states), count.value(o));
+  }
+};
+
+/// A pipe whose folds are planted as the contract exact wants them.
+template <class Pipe>
+struct exactly : Pipe {};
+template <class Pipe>
+inline constexpr bool is_exact = false;
+template <class Pipe>
+inline constexpr bool is_exact<exactly<Pipe>> = true;
+
 /// Leaves so far, and the node that was just planted.
 template <class Leaves, class Node>
 struct planted {
@@ -166,6 +203,72 @@ constexpr auto monoid_for(Op const& op, Mask const&, pack<Values...> const&) {
   else
     return m;
 }
+
+/// A monoid and the values it folds.
+template <class Monoid, class Values>
+struct formed {
+  Monoid monoid;
+  Values values;
+};
+/// The two factors of a product, which an exact sum takes as they are; anything else as it is.
+template <class Values>
+constexpr auto factors_of(Values const& values) {
+  return values;
+}
+template <class X, class Y>
+constexpr auto factors_of(pack<call<op::times, X, Y>> const& values) {
+  return values.first.args;
+}
+template <class X>
+constexpr auto factors_of(pack<call<op::squared, X>> const& values) {
+  return make_pack(values.first.args.first, values.first.args.first);
+}
+template <class X>
+constexpr auto factors_of(pack<call<op::power<2>, X>> const& values) {
+  return make_pack(values.first.args.first, values.first.args.first);
+}
+template <class Row, class M, class Values>
+struct exact_form {
+  static constexpr bool exists = false;
+};
+template <class Row, class M, class... Values>
+  requires has_exact_counterpart<M, value_of<Values, Row>...>
+struct exact_form<Row, M, pack<Values...>> {
+  static constexpr bool exists = true;
+  using type = typename exact_counterpart<M, value_of<Values, Row>...>::type;
+};
+/// What a leaf folds, and over which values: under exact, a sum of floats or of their products keeps every bit.
+template <class Pipe, class Op, class Mask, class Values>
+constexpr auto form_of(Op const& op, Mask const& mask, Values const& values) {
+  auto m = monoid_for<row_of<Pipe>>(op, mask, values);
+  using M = decltype(m);
+  using Factors = decltype(factors_of(values));
+  if constexpr (is_exact<Pipe> && exact_form<row_of<Pipe>, M, Factors>::exists)
+    return formed<typename exact_form<row_of<Pipe>, M, Factors>::type, Factors>{{}, factors_of(values)};
+  else if constexpr (is_exact<Pipe> && exact_form<row_of<Pipe>, M, Values>::exists)
+    return formed<typename exact_form<row_of<Pipe>, M, Values>::type, Values>{{}, values};
+  else
+    return formed<M, Values>{m, values};
+}
+
+/// The node of a composed fold: a mean looks at the exact sum itself.
+template <class Leaves, class Op, class... Nodes>
+constexpr auto node_of(pack<Nodes...> const& nodes) {
+  return computed<Op, Nodes...>{nodes};
+}
+template <class Leaf>
+concept exact_leaf = exact_sum<typename Leaf::monoid_type>;
+template <class Leaves, int I>
+struct leaf_at;
+template <class... Leaves, int I>
+struct leaf_at<pack<Leaves...>, I> {
+  using type = nth_t<I, Leaves...>;
+};
+template <class Leaves, std::same_as<op::mean> Op, int I, class Count>
+  requires exact_leaf<typename leaf_at<Leaves, I>::type>
+constexpr auto node_of(pack<leaf<I>, Count> const& nodes) {
+  return exact_mean<leaf<I>, Count>{nodes.first, nodes.rest.first};
+}
 } // namespace detail
 
 template <class Pipe, class Leaves, class Fold>
@@ -179,8 +282,8 @@ constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Value
     return planted<Leaves, extent>{leaves, {}};
   } else {
     auto values = unpack([&](auto const&... v) { return make_pack(v.substitute(p.values)...); }, f.values);
-    auto m = monoid_for<row_of<Pipe>>(f.op, mask, values);
-    using Leaf = bound<decltype(m), decltype(values), decltype(mask)>;
+    auto form = form_of<Pipe>(f.op, mask, values);
+    using Leaf = bound<decltype(form.monoid), decltype(form.values), decltype(mask)>;
     // the mask of the pipe is the same value for every leaf, so only what the fold itself captures tells leaves apart
     constexpr bool shared =
         !any_captures(static_cast<Values const*>(nullptr)) && !Mask::captures && !holds_values<Op>();
@@ -188,8 +291,8 @@ constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Value
     if constexpr (shared && at >= 0)
       return planted<Leaves, leaf<at>>{leaves, {}};
     else
-      return planted<decltype(join(leaves, make_pack(Leaf{m, values, mask}))), leaf<Leaves::size>>{
-          join(leaves, make_pack(Leaf{m, values, mask})), {}};
+      return planted<decltype(join(leaves, make_pack(Leaf{form.monoid, form.values, mask}))), leaf<Leaves::size>>{
+          join(leaves, make_pack(Leaf{form.monoid, form.values, mask})), {}};
   }
 }
 template <class Pipe, class Leaves>
@@ -206,9 +309,8 @@ constexpr auto plant_all(Pipe const& p, Leaves const& leaves, Fold const& fold, 
 template <class Pipe, class Leaves, class Op, class... Args>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
   auto planted_all = unpack([&](auto const&... a) { return plant_all(p, leaves, a...); }, f.args);
-  return [&]<class... Nodes>(pack<Nodes...> const& nodes) {
-    return planted<decltype(planted_all.leaves), computed<Op, Nodes...>>{planted_all.leaves, {nodes}};
-  }(planted_all.node);
+  auto node = node_of<decltype(planted_all.leaves), Op>(planted_all.node);
+  return planted<decltype(planted_all.leaves), decltype(node)>{planted_all.leaves, node};
 }
 template <class Pipe, class Leaves, class Fold, class T>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f) {
@@ -249,12 +351,24 @@ constexpr auto make_program(source<Columns...> const& s, pack<Leaves...> const& 
 }
 } // namespace detail
 
+namespace detail {
+template <class Pipe, class Folds>
+constexpr auto bind_to(Pipe const& pipe, Folds const& folds) {
+  auto planted = unpack([&](auto const&... f) { return answers::detail::plant_all(pipe, pack<>{}, f...); }, folds);
+  auto program = make_program(pipe.source, planted.leaves);
+  return bound_reduction<decltype(program), decltype(planted.node)>{program, planted.node};
+}
+} // namespace detail
+
 /// Binds the folds of a reduction to the types of its source; extents are taken from the first column.
 template <class Pipe, class... Folds>
 constexpr auto bind(reduced<Pipe, Folds...> const& r) {
-  auto planted = unpack([&](auto const&... f) { return answers::detail::plant_all(r.pipe, pack<>{}, f...); }, r.folds);
-  auto program = detail::make_program(r.pipe.source, planted.leaves);
-  return bound_reduction<decltype(program), decltype(planted.node)>{program, planted.node};
+  return detail::bind_to(r.pipe, r.folds);
+}
+/// The same under the contract exact: sums of floats become sums that do not round.
+template <class Pipe, class... Folds>
+constexpr auto bind_exactly(reduced<Pipe, Folds...> const& r) {
+  return detail::bind_to(answers::exactly<Pipe>{r.pipe}, r.folds);
 }
 
 } // namespace tally::inline v0

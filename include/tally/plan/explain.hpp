@@ -33,6 +33,7 @@ struct fold_description {
   std::string name; ///< "sum(_1 * _2)"
   int state_bytes = 0;
   laws law{};
+  bool exact = false;    ///< a sum that keeps every bit
   std::string rounds_in; ///< "f32"; empty where the state is no single float
   bool host_only = false;
   host_lanes lanes = host_lanes::registers;

@@ -36,6 +36,7 @@ struct fold_facts {
   bool commutative;
   bool order_free;
   block_algorithm block_when_free; ///< what plan/block.hpp picks where the order may be given up
+  bool exact = false;              ///< an exact sum: a thread keeps a window of it, not a state
   friend constexpr bool operator==(fold_facts const&, fold_facts const&) = default;
 };
 
@@ -65,6 +66,19 @@ struct facts {
     for (int i = 0; i < fold_count; ++i)
       b += folds[i].state_bytes;
     return b;
+  }
+  /// What a thread keeps while it folds.
+  constexpr int running_bytes() const {
+    int b = 0;
+    for (int i = 0; i < fold_count; ++i)
+      b += folds[i].exact ? 16 : folds[i].state_bytes;
+    return b;
+  }
+  constexpr bool any_exact() const {
+    for (int i = 0; i < fold_count; ++i)
+      if (folds[i].exact)
+        return true;
+    return false;
   }
   constexpr bool order_free() const {
     for (int i = 0; i < fold_count; ++i)

@@ -3,6 +3,7 @@
 // How a program becomes facts: the one place where the planner's numbers are read off types and pointers. Layer 3.
 #pragma once
 
+#include <tally/fold/exact.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/plan/block.hpp>
 #include <tally/plan/facts.hpp>
@@ -30,7 +31,7 @@ source_facts facts_of_column(C const& c) {
 
 template <monoid M>
 constexpr fold_facts facts_of_fold() {
-  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>()};
+  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>(), exact_sum<M>};
 }
 
 /// The facts of one full reduction on a target under a contract.

@@ -52,10 +52,10 @@ constexpr int threads_per_ring_block(facts const& f) {
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
 constexpr bool ring_pays(facts const& f, why_not_list& why) {
-  bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
+  bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
   if (!heavy) {
     why.add("bulk ring", "{0} bytes of state and {1} sources fold faster than they load: registers hold enough in flight", -1,
-            f.state_bytes(), f.source_count);
+            f.running_bytes(), f.source_count);
     return false;
   }
   if (f.target.compute_major < 9) {

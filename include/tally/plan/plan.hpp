@@ -9,8 +9,9 @@
 
 namespace tally::inline v0 {
 
-/// How much of the order may be given up. reproducible: the same bits everywhere; fast: IEEE per operation, no more.
-enum class contract { reproducible, fast };
+/// How much of the order may be given up. reproducible: the same bits everywhere; fast: IEEE per operation, no more; exact:
+/// the same bits in any order, because sums do not round before the end.
+enum class contract { reproducible, fast, exact };
 
 /// In which order states are combined: along the canonical tree, or free of it, in whatever order is quickest.
 enum class combine_order { canonical_tree, free };

@@ -10,6 +10,9 @@
 
 namespace tally::inline v0::planning {
 
+/// Blocks of a grid at most. An exact sum is carried into its words once a block, so there are no more than run at once.
+constexpr i64 most_blocks(facts const& f) { return f.any_exact() ? i64(f.target.multiprocessors) * 2 : 0x7fffffff; }
+
 /// Leaves of a warp without a ring. One, where a state is a word or two: the loads of a whole leaf are in flight at once, and
 /// small blocks leave no ragged last wave. Eight, where combining costs: the trees of eight leaves side by side take little
 /// more than one, as soon as there are leaves for every multiprocessor. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune), f32 of
@@ -17,18 +20,18 @@ namespace tally::inline v0::planning {
 /// variance 25.3, 22.9, 22.0.
 constexpr int leaves_without_ring(facts const& f) {
   bool const enough = f.leaves() >= i64(8) * 512 / 32 * 3 / 4 * f.target.multiprocessors;
-  return f.state_bytes() > 8 && enough ? 8 : 1;
+  return !f.any_exact() && f.state_bytes() > 8 && enough ? 8 : 1;
 }
 
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
-  bool const heavy = f.state_bytes() > 16 || f.source_count > 2;
-  bool const wide = f.source_count > 2 || f.state_bytes() > 64;
-  bool const few = f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
+  bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
+  bool const wide = f.source_count > 2 || f.running_bytes() > 64;
+  bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
   p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : leaves_without_ring(f);
   p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : wide || few || p.leaves_per_warp > 1 ? 256 : 512;
   while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
-  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
+  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > most_blocks(f))
     p.leaves_per_warp *= 2;
   p.rows_in_flight = p.stages > 0          ? 2
                      : f.source_count <= 1 ? f.rows_per_leaf
@@ -36,7 +39,7 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   p.blocks_per_multiprocessor = heavy ? 1 : 2;
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
-            f.source_count, f.state_bytes());
+            f.source_count, f.running_bytes());
   else if (few)
     why.add("512 threads", "{0} leaves would leave some of {1} multiprocessors without any", -1, f.leaves(), f.target.multiprocessors);
 }

@@ -7,6 +7,7 @@
 
 #include <tally/base/error.hpp>
 #include <tally/pipeline/answer.hpp>
+#include <tally/run/on.hpp>
 
 namespace tally::inline v0 {
 
@@ -47,12 +48,25 @@ void check_folds(pack<Leaves...> const& leaves) {
   });
 }
 
+namespace detail {
+template <class... Options>
+inline constexpr bool asks_exact = (false || ... || std::same_as<Options, exact_contract>);
+/// A reduction bound to its types as the options of a call ask for.
+template <class... Options, class R>
+constexpr auto bind_for(R const& r) {
+  if constexpr (asks_exact<Options...>)
+    return bind_exactly(r);
+  else
+    return tally::bind(r);
+}
+} // namespace detail
+
 /// A reduction bound to its types, when nothing is wrong with its columns and folds. Throws what check_source and check_folds
 /// throw.
-template <class R>
+template <class... Options, class R>
 auto bind_checked(R const& r) {
   check_source(r.pipe.source);
-  auto b = tally::bind(r);
+  auto b = detail::bind_for<Options...>(r);
   check_folds(b.program.leaves);
   return b;
 }

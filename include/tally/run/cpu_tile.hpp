@@ -5,6 +5,7 @@
 // leaf, host functions behind a mask) goes element by element. Spreading tiles over cores lives in dsl/cpu.
 #pragma once
 
+#include <tally/run/cpu_exact.hpp>
 #include <tally/run/cpu_lanes.hpp>
 #include <tally/run/cpu_values.hpp>
 
@@ -198,6 +199,22 @@ private:
   }
 };
 
+/// An exact sum, to which leaves are added as they come: its order is free.
+template <leaf_shape Shape, int Bytes, class Leaf>
+  requires exact_sum<typename Leaf::monoid_type>
+struct folder<Shape, Bytes, Leaf> {
+  using monoid_type = typename Leaf::monoid_type;
+  using number = typename wants<monoid_type>::number;
+  using mask_number = typename wants<monoid_type>::mask;
+  typename Leaf::state sum{};
+
+  TALLY_INLINE auto const& result(monoid_type const&) const { return sum; }
+  template <class... Runs>
+  TALLY_INLINE void add_leaf(monoid_type const& m, i64, mask_number const* on, Runs... x) {
+    add_exactly<Bytes, Shape.elements()>(m, sum, on, x.at...);
+  }
+};
+
 template <class Values, class Folder, class Leaf, int... Slot>
 TALLY_INLINE void add_whole_leaf(Folder& f, Values& values, Leaf const& leaf, index_list<Slot...>) {
   f.add_leaf(leaf.monoid, values.p.first + values.first, values.template mask<typename Folder::mask_number>(leaf.mask),
@@ -211,7 +228,11 @@ TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& 
   bool const whole = left >= Shape.elements();
   if constexpr (needs<Program, Leaf>::at_once)
     if (whole) return add_whole_leaf(f, values, leaf, indices_up_to<decltype(leaf.values)::size>{});
-  f.add(leaf.monoid, fold_leaf<Shape>(values.p, leaf, values.first, whole ? Shape.elements() : static_cast<int>(left)));
+  int const count = whole ? Shape.elements() : static_cast<int>(left);
+  if constexpr (exact_sum<typename Leaf::monoid_type>)
+    add_ragged(values.p, leaf, f.sum, values.first, count);
+  else
+    f.add(leaf.monoid, fold_leaf<Shape>(values.p, leaf, values.first, count));
 }
 
 template <int Bytes, class Columns, class... Leaves>

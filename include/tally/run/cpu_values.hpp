@@ -5,6 +5,7 @@
 // host only.
 #pragma once
 
+#include <tally/fold/exact.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/run/cpu_lanes.hpp>
 
@@ -111,6 +112,11 @@ struct wants {
 template <has_vector_form M>
 struct wants<M> {
   using number = typename vector_form<M>::number;
+  using mask = integer_for<number>;
+};
+template <exact_sum M>
+struct wants<M> {
+  using number = typename M::number;
   using mask = integer_for<number>;
 };
 

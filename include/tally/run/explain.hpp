@@ -83,6 +83,8 @@ template <class Program, class Leaf>
 constexpr host_lanes lanes_of() {
   if constexpr (!cpu::detail::needs<Program, Leaf>::at_once)
     return host_lanes::opaque;
+  else if constexpr (exact_sum<typename Leaf::monoid_type>)
+    return host_lanes::registers;
   else if constexpr (!cpu::has_vector_form<typename Leaf::monoid_type> || decltype(Leaf::values)::size != 1)
     return host_lanes::one_by_one;
   else
@@ -110,7 +112,7 @@ template <class Program>
 }
 
 /// Everything that does not depend on where the reduction runs.
-template <class R, class Bound>
+template <bool Exact, class R, class Bound>
 [[gnu::cold]] description describe_reduction(R const& r, Bound const& b, contract c) {
   using Program = std::remove_cvref_t<decltype(b.program)>;
   description d;
@@ -119,7 +121,10 @@ template <class R, class Bound>
   d.facts = facts_of(b.program, target{}, c);
   unpack([&](auto const&... column) { (describe_column(d, column), ...); }, b.program.columns);
   name_list names;
-  unpack([&](auto const&... f) { return name_all(r.pipe, pack<>{}, names, f...); }, r.folds);
+  if constexpr (Exact)
+    unpack([&](auto const&... f) { name_all(answers::exactly<decltype(r.pipe)>{r.pipe}, pack<>{}, names, f...); }, r.folds);
+  else
+    unpack([&](auto const&... f) { name_all(r.pipe, pack<>{}, names, f...); }, r.folds);
   describe_leaves(d, b.program, names);
   d.leaves_per_tile = cpu::leaves_per_tile;
   if constexpr (Program::lowerable)
@@ -141,7 +146,7 @@ explanation explain_at(description d, column_places const& places, on::gpu_place
 
 template <class R, class Bound, class... Options>
 [[gnu::cold]] explanation explain_bound(R const& r, Bound& b, Options... options) {
-  description d = describe_reduction(r, b, contract_in(options...));
+  description d = describe_reduction<asks_exact<Options...>>(r, b, contract_in(options...));
   column_places places{{}, gpu_for(b.program)};
   places_of(b.program, places.columns);
   if constexpr ((std::same_as<Options, target> || ...))
@@ -159,7 +164,7 @@ template <class R, class Bound, class... Options>
 template <class R, class... Options>
   requires detail::explainable<R, Options...>
 auto explain(R const& r, Options... options) {
-  auto b = bind_checked(r);
+  auto b = bind_checked<Options...>(r);
   return detail::explain_bound(r, b, options...);
 }
 

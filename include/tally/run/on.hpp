@@ -13,6 +13,12 @@ namespace tally::inline v0 {
 inline constexpr contract reproducible = contract::reproducible;
 /// IEEE per operation, any order.
 inline constexpr contract fast = contract::fast;
+/// Sums of floats, their products and means are rounded once, at the end: free of order and correctly rounded. A type of its
+/// own, because it changes what is kept while folding.
+struct exact_contract {
+  constexpr operator contract() const { return contract::exact; }
+};
+inline constexpr exact_contract exact{};
 
 namespace on {
 

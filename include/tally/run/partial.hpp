@@ -202,10 +202,10 @@ using judged_partial = typename verdict_on_partial<R, pack<>, Options...>::type;
 } // namespace detail
 
 /// How many elements of this reduction make a leaf of its tree: a part begins at a multiple of it (1 where every fold is
-/// free of order). Never above 2048, always a power of two.
-template <finished R>
-constexpr i64 part_granularity(R const& r) {
-  using Bound = decltype(tally::bind(r));
+/// free of order, as all are under exact). Never above 2048, always a power of two.
+template <finished R, class... Options>
+constexpr i64 part_granularity(R const& r, Options...) {
+  using Bound = decltype(detail::bind_for<Options...>(r));
   using Program = decltype(Bound::program);
   return detail::all_order_free(static_cast<decltype(Program::leaves) const*>(nullptr)) ? 1 : shape_of<Program>.elements();
 }
@@ -216,14 +216,14 @@ constexpr i64 part_granularity(R const& r) {
 template <class R, class... Options>
   requires std::same_as<detail::judged_partial<R, Options...>, allowed>
 auto partial(R const& r, Options... options) {
-  auto const b = bind_checked(r);
+  auto const b = bind_checked<Options...>(r);
   i64 const begin = detail::position_in(options...);
   if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
     throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +
                     " leaves the range of positions.");
-  if (b.program.extent > 0 && begin % part_granularity(r) != 0)
+  if (b.program.extent > 0 && begin % part_granularity(r, options...) != 0)
     throw misaligned_partial("a part begins at " + std::to_string(begin) + ", which is no multiple of " +
-                             std::to_string(part_granularity(r)) + ".");
+                             std::to_string(part_granularity(r, options...)) + ".");
   auto p = detail::no_partial<R>(b, r, begin);
   p.fold(b.program, detail::place_in(options...), detail::contract_in(options...));
   return p;
@@ -259,10 +259,12 @@ std::vector<std::byte> to_bytes(partial_states<Row, Shape, Program, Nodes, Folds
   return partials::encode(p.contents());
 }
 
-/// The partial in bytes that to_bytes gave; the reduction says what was folded, its columns are not read. Throws bad_bytes.
-template <finished R>
-auto from_bytes(R const& r, std::span<std::byte const> bytes) {
-  auto p = detail::no_partial<R>(tally::bind(r), r, 0);
+/// The partial in bytes that to_bytes gave; the reduction, with the contract where that was exact, says what was folded, its
+/// columns are not read. Throws bad_bytes.
+template <finished R, class... Options>
+  requires(true && ... && detail::contract_option<Options>)
+auto from_bytes(R const& r, std::span<std::byte const> bytes, Options...) {
+  auto p = detail::no_partial<R>(detail::bind_for<Options...>(r), r, 0);
   p.read(partials::decode(bytes, p.form()));
   return p;
 }

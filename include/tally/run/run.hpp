@@ -3,6 +3,7 @@
 // The verb run: computes a reduction and gives its answers. Layer 5.
 #pragma once
 
+#include <stdexcept>
 #include <tuple>
 
 #include <tally/pipeline/answer.hpp>
@@ -34,29 +35,46 @@ template <class... Options>
 constexpr contract contract_in([[maybe_unused]] Options... options) {
   contract c = contract::reproducible;
   [[maybe_unused]] auto take = [&](auto o) {
-    if constexpr (std::same_as<decltype(o), contract>)
+    if constexpr (std::same_as<decltype(o), contract>) {
+      if (o == contract::exact)
+        throw std::logic_error("tally: the contract exact is asked for as tally::exact, whose type is known while compiling.");
       c = o;
+    } else if constexpr (std::same_as<decltype(o), exact_contract>) {
+      c = o;
+    }
   };
   (take(options), ...);
   return c;
 }
 template <class T>
-concept run_option = place<T> || std::same_as<T, contract>;
+concept contract_option = std::same_as<T, contract> || std::same_as<T, exact_contract>;
+template <class T>
+concept run_option = place<T> || contract_option<T>;
+
+/// Why a leaf may not take part under exact: its bits depend on the order, and it has no counterpart whose do not.
+template <class OnAnswers, class... Leaves>
+constexpr auto judge_exact(pack<Leaves...> const*) {
+  return first_reason<allowed, std::conditional_t<Leaves::monoid_type::law.order_free, allowed,
+                                                  reason<because::the_fold_has_no_exact_form<
+                                                      OnAnswers, because::type_of<typename Leaves::monoid_type>>>>...>();
+}
 
 /// Why a thing cannot be run there, as a verdict.
-template <class R, class Place>
+template <class R, class Place, class... Options>
 constexpr auto judge_run() {
   if constexpr (refused<R>) {
     return reason<absorbed<because::answers<answer_count<R>>>>{};
   } else if constexpr (!finished<R>) {
     return reason<because::run_needs_a_reduction<R>>{};
   } else {
-    using Program = decltype(tally::bind(std::declval<R>()).program);
+    using Program = decltype(bind_for<Options...>(std::declval<R>()).program);
     using on_answers = because::answers<decltype(R::folds)::size>;
     if constexpr (Program::leaf_count > max_folds)
       return reason<because::one_read_has_room_for_no_more<on_answers, because::there_are<Program::leaf_count>>>{};
     else if constexpr (std::same_as<Place, on::gpu_place> && !Program::lowerable)
       return reason<because::the_gpu_needs_device_text<on_answers>>{};
+    else if constexpr (asks_exact<Options...>)
+      return judge_exact<on_answers>(static_cast<decltype(Program::leaves) const*>(nullptr));
     else
       return allowed{};
   }
@@ -67,10 +85,10 @@ constexpr auto judge_call() {
   if constexpr (refused<R> || !finished<R>)
     return judge_run<R, on::any_place>();
   else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 ||
-                     (0 + ... + int(std::same_as<Options, contract>)) > 1)
+                     (0 + ... + int(contract_option<Options>)) > 1)
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
   else
-    return judge_run<R, std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>>();
+    return judge_run<R, std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>, Options...>();
 }
 template <class R, class... Options>
 concept runnable = std::same_as<decltype(judge_call<R, Options...>()), allowed>;
@@ -110,12 +128,12 @@ auto answers_of(R const& r, Bound const& b, States const& states) {
 } // namespace detail
 
 /// Computes a reduction: its one answer, or a std::tuple of its answers. Options: a place (on::any, on::cpu, on::gpu) and a
-/// contract (reproducible, fast). Throws extent_mismatch, null_column, zero_stride, zero_modulus, empty_input, overflow,
+/// contract (reproducible, fast, exact). Throws extent_mismatch, null_column, zero_stride, zero_modulus, empty_input, overflow,
 /// wrong_residence, and what a GPU can report; nothing has run when the input is at fault.
 template <class R, class... Options>
   requires detail::runnable<R, Options...>
 auto run(R const& r, Options... options) {
-  auto const b = bind_checked(r);
+  auto const b = bind_checked<Options...>(r);
   return detail::answers_of(r, b, compute(b.program, detail::place_in(options...), detail::contract_in(options...)));
 }
 

@@ -59,7 +59,7 @@ template <class R, class... Options>
 auto run_timed(R const& r, Options... options) {
   auto const plan_of = explain(r, options...);
   double const start = detail::seconds_now();
-  auto const b = tally::bind(r);
+  auto const b = detail::bind_for<Options...>(r);
   auto const timed = detail::compute_timed(b.program, detail::place_in(options...), detail::contract_in(options...));
   double const whole = detail::seconds_now() - start;
   auto answers = detail::answers_of(r, b, timed.states);

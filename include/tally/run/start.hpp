@@ -131,7 +131,7 @@ auto start(R const& r, Options... options) {
   auto const where = detail::place_in(options...);
   using Place = std::remove_cvref_t<decltype(where)>;
   using Answers = decltype(run(r, options...));
-  auto b = bind_checked(r);
+  auto b = bind_checked<Options...>(r);
   using Bound = decltype(b);
   [[maybe_unused]] auto const c = detail::contract_in(options...);
   if constexpr (std::same_as<Place, on::cpu_place>) {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Integers of any fixed width, and their one rounding to a float or double: what exact sums are kept in. Layer 0. Two's
+// complement that wraps, so addition is associative and commutative bit for bit. Only addition is needed on a device.
+#pragma once
+
+#include <tally/base/numbers.hpp>
+
+namespace tally::inline v0 {
+
+/// The shape of a float or double: value = fraction * 2^(unit + exponent - 1), hidden bit included where exponent > 0.
+template <class T>
+struct float_shape;
+template <>
+struct float_shape<float> {
+  using bits = u32;
+  static constexpr int precision = 24, lowest = -149, highest = 128;
+};
+template <>
+struct float_shape<double> {
+  using bits = u64;
+  static constexpr int precision = 53, lowest = -1074, highest = 1024;
+};
+
+/// A finite number taken apart: sign and fraction * 2^(bit + lowest of its type); fraction is 0 for zero.
+struct taken_apart {
+  u64 fraction;
+  int bit;
+  bool negative;
+};
+/// x must be finite.
+template <class T>
+TALLY_INLINE constexpr taken_apart take_apart(T x) {
+  using shape = float_shape<T>;
+  using B = typename shape::bits;
+  constexpr int stored = shape::precision - 1;
+  B const b = bits_as<B>(x);
+  int const exponent = static_cast<int>((b >> stored) & B(shape::highest * 2 - 1));
+  B const fraction = b & ((B(1) << stored) - 1);
+  return {static_cast<u64>(exponent > 0 ? fraction | (B(1) << stored) : fraction), exponent > 0 ? exponent - 1 : 0, sign_of(x)};
+}
+
+/// A signed integer of 64 * Words bits.
+template <int Words>
+struct wide_integer {
+  static constexpr int words = Words;
+  u64 word[Words]; ///< least significant first
+
+  constexpr bool negative() const { return (word[Words - 1] >> 63) != 0; }
+  constexpr bool bit(int b) const { return ((word[b / 64] >> (b % 64)) & 1) != 0; }
+  /// Whether any bit below b is set.
+  constexpr bool any_below(int b) const {
+    for (int w = 0; w < b / 64; ++w)
+      if (word[w] != 0)
+        return true;
+    return b % 64 != 0 && (word[b / 64] << (64 - b % 64)) != 0;
+  }
+  /// The highest bit that is set, -1 for zero.
+  constexpr int highest_bit() const {
+    for (int w = Words - 1; w >= 0; --w)
+      if (word[w] != 0)
+        return w * 64 + 63 - __builtin_clzll(word[w]);
+    return -1;
+  }
+  TALLY_INLINE constexpr wide_integer& operator+=(wide_integer const& b) {
+    u64 carry = 0;
+    for (int w = 0; w < Words; ++w) {
+      u64 const one = word[w] + b.word[w];
+      u64 const both = one + carry;
+      carry = u64(one < b.word[w]) | u64(both < carry);
+      word[w] = both;
+    }
+    return *this;
+  }
+  constexpr void negate() {
+    u64 carry = 1;
+    for (u64& w : word)
+      carry = u64((w = ~w + carry) < carry);
+  }
+  /// Adds magnitude * 2^at, or subtracts it; 0 <= at and at / 64 < Words.
+  constexpr void add_at(int at, u64 magnitude, bool subtract) {
+    int w = at / 64;
+    int const shift = at % 64;
+    u64 part = magnitude << shift;
+    u64 above = shift != 0 ? magnitude >> (64 - shift) : 0;
+    u64 carry = 0;
+    for (; w < Words && (part | above | carry) != 0; ++w) {
+      u64 const old = word[w];
+      if (subtract) {
+        word[w] = old - part - carry;
+        carry = u64(old < part) | u64(old - part < carry);
+      } else {
+        word[w] = old + part + carry;
+        carry = u64(old + part < part) | u64(word[w] < carry);
+      }
+      part = above;
+      above = 0;
+    }
+  }
+  friend constexpr bool operator==(wide_integer const&, wide_integer const&) = default;
+};
+
+namespace detail {
+/// fraction * 2^exponent where fraction < 2^(precision + 1) needs no rounding any more.
+template <class T>
+constexpr T put_together(u64 fraction, int exponent, bool negative) {
+  using shape = float_shape<T>;
+  using B = typename shape::bits;
+  constexpr int stored = shape::precision - 1;
+  constexpr u64 one = u64(1) << stored;
+  if (fraction == 0)
+    return negative ? -T(0) : T(0);
+  for (; fraction < one && exponent > shape::lowest; --exponent)
+    fraction *= 2;
+  if (fraction == 2 * one)
+    fraction = one, ++exponent;
+  int const biased = fraction < one ? 0 : exponent - shape::lowest + 1;
+  B const sign = B(negative) << (sizeof(B) * 8 - 1);
+  if (biased >= 2 * shape::highest - 1)
+    return bits_as<T>(static_cast<B>(sign | (B(2 * shape::highest - 1) << stored)));
+  return bits_as<T>(static_cast<B>(sign | (B(biased) << stored) | static_cast<B>(fraction & (one - 1))));
+}
+} // namespace detail
+
+/// x * 2^lowest rounded once, to nearest even; zero is +0, what is too large is infinite.
+template <class T, int Words>
+constexpr T rounded(wide_integer<Words> x, int lowest) {
+  using shape = float_shape<T>;
+  bool const negative = x.negative();
+  if (negative)
+    x.negate();
+  int const top = x.highest_bit();
+  if (top < 0)
+    return T(0);
+  int unit = top - (shape::precision - 1); // the bit of x that becomes the last of the answer
+  if (unit < shape::lowest - lowest)
+    unit = shape::lowest - lowest;
+  u64 fraction = 0;
+  for (int b = top; b >= (unit > 0 ? unit : 0); --b)
+    fraction = 2 * fraction + u64(x.bit(b));
+  if (unit <= 0)
+    return detail::put_together<T>(fraction, lowest, negative);
+  if (unit <= top + 1 && x.bit(unit - 1) && (x.any_below(unit - 1) || (fraction & 1) != 0))
+    ++fraction;
+  return detail::put_together<T>(fraction, lowest + unit, negative);
+}
+
+/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^63.
+template <class T, int Words>
+constexpr T rounded_quotient(wide_integer<Words> x, int lowest, u64 n) {
+  bool const negative = x.negative();
+  if (negative)
+    x.negate();
+  constexpr int more = 2; // words behind the point: enough bits to round from, for every n
+  wide_integer<Words + more> quotient{};
+  u64 rest = 0;
+  for (int b = Words * 64 - 1; b >= -more * 64; --b) {
+    rest = 2 * rest + u64(b >= 0 && x.bit(b));
+    if (rest >= n) {
+      rest -= n;
+      quotient.word[(b + more * 64) / 64] |= u64(1) << ((b + more * 64) % 64);
+    }
+  }
+  quotient.word[0] |= u64(rest != 0); // what is left over only decides ties
+  T const size = rounded<T>(quotient, lowest - more * 64);
+  return negative ? -size : size;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which folds are exact under exact, and in which shapes: products, means, masks, mapped elements, other accumulators,
+// columns that are computed or lie apart, parts, and folds that were free of order before.
+#include "exact/vectors.hpp"
+
+#include <tally/tally.hpp>
+#include <tally/testing.hpp>
+
+#include <doctest/doctest.h>
+
+#include <deque>
+
+namespace {
+
+using namespace tally;
+using testing::same_bits;
+
+constexpr auto one_thread = on::cpu.threads(1);
+
+template <class T>
+std::vector<T> uneven(std::size_t n, unsigned seed, int spread = 60) {
+  std::mt19937_64 random(seed);
+  std::vector<T> x(n);
+  for (T& v : x) v = oracle::random_number<T>(random, static_cast<int>(random() % static_cast<unsigned>(spread)) - spread / 2);
+  return x;
+}
+
+template <class T>
+void check_products(std::size_t n, int spread) {
+  CAPTURE(n);
+  auto const x = uneven<T>(n, 1, spread), y = uneven<T>(n, 2, spread);
+  oracle::accumulator<T> dot, squares;
+  for (std::size_t i = 0; i < n; ++i) dot.add(x[i], y[i]), squares.add(x[i], x[i]);
+  T const expected = dot.over(1), of_squares = squares.over(1);
+  CHECK(same_bits(run(from(x, y) | sum(_1 * _2), exact, one_thread), expected));
+  CHECK(same_bits(run(from(x, y) | map(_1 * _2) | sum, exact, one_thread), expected));
+  CHECK(same_bits(run(from(x, y) | mean(_1 * _2), exact, one_thread), dot.over(static_cast<std::int64_t>(n))));
+  CHECK(same_bits(run(from(x) | sum(_1 * _1), exact, one_thread), of_squares));
+  CHECK(same_bits(run(from(x) | sum(squared(_1)), exact, one_thread), of_squares));
+  CHECK(same_bits(run(from(x) | norm<2>, exact, one_thread), std::sqrt(of_squares)));
+}
+
+} // namespace
+
+TEST_CASE("products are not rounded before they are added") {
+  for (std::size_t n : {1u, 100u, 1024u, 5000u, 70001u})
+    for (int spread : {2, 20, 60, 120}) {
+      check_products<float>(n, spread);
+      check_products<double>(n, spread);
+    }
+}
+
+TEST_CASE("products at both ends of the range of floats") {
+  for (int end : {-140, 120}) {
+    std::mt19937_64 random(3);
+    std::vector<float> x, y;
+    oracle::accumulator<float> dot;
+    for (int i = 0; i < 3000; ++i) {
+      x.push_back(oracle::random_number<float>(random, end - static_cast<int>(random() % 9)));
+      y.push_back(oracle::random_number<float>(random, (i % 3 - 1) * 60));
+      dot.add(x.back(), y.back());
+    }
+    CHECK(same_bits(run(from(x, y) | sum(_1 * _2), exact, one_thread), dot.over(1)));
+  }
+  std::vector<float> const large(2000, 0x1p127f);
+  CHECK(run(from(large) | sum(_1 * _1), exact, one_thread) == std::numeric_limits<float>::infinity());
+  CHECK(run(from(large) | sum.in<double>()(_1 * _1), exact, one_thread) == 2000 * 0x1p254);
+}
+
+TEST_CASE("a product with infinity or NaN is what IEEE says") {
+  for (std::size_t n : {2u, 1024u, 3000u}) {
+    std::vector<float> x(n, 1.f), y(n, 2.f);
+    x[n / 2] = std::numeric_limits<float>::infinity();
+    CHECK(run(from(x, y) | sum(_1 * _2), exact, one_thread) == std::numeric_limits<float>::infinity());
+    y[n / 2] = -1;
+    CHECK(run(from(x, y) | sum(_1 * _2), exact, one_thread) == -std::numeric_limits<float>::infinity());
+    y[n / 2] = 0;
+    CHECK(std::isnan(run(from(x, y) | sum(_1 * _2), exact, one_thread)));
+  }
+}
+
+TEST_CASE("masks, mapped elements and other accumulators") {
+  for (std::size_t n : {10u, 1024u, 70001u}) {
+    auto const x = uneven<float>(n, 4);
+    oracle::accumulator<float> whole, positive, doubled;
+    oracle::accumulator<double> wide;
+    std::int64_t count_of = 0;
+    for (float v : x) {
+      whole.add(v), wide.add(v), doubled.add(v * 3.f);
+      if (v > 0) positive.add(v), ++count_of;
+    }
+    CHECK(same_bits(run(from(x) | filter(_1 > 0.f) | sum, exact, one_thread), positive.over(1)));
+    CHECK(same_bits(run(from(x) | sum.where(_1 > 0.f), exact, one_thread), positive.over(1)));
+    CHECK(same_bits(run(from(x) | mean.where(_1 > 0.f), exact, one_thread), positive.over(count_of)));
+    CHECK(same_bits(run(from(x) | filter([](float v) { return v > 0; }) | sum, exact, one_thread), positive.over(1)));
+    CHECK(same_bits(run(from(x) | map([](float v) { return v * 3.f; }) | sum, exact, one_thread), doubled.over(1)));
+    CHECK(same_bits(run(from(x) | sum.in<double>(), exact, one_thread), wide.over(1)));
+    CHECK(same_bits(run(from(x) | sum.compensated(), exact, one_thread), whole.over(1)));
+    std::deque<float> const queue(x.begin(), x.end());
+    CHECK(same_bits(run(from(queue) | sum, exact, one_thread), whole.over(1)));
+  }
+}
+
+TEST_CASE("folds that are free of order are as they were, and share the read") {
+  auto const x = uneven<float>(30000, 5);
+  oracle::accumulator<float> elements;
+  for (float v : x) elements.add(v);
+  auto const [total, least, greatest, where, n, average] =
+      run(from(x) | reduce(sum, min, max, argmax, count, mean), exact, one_thread);
+  CHECK(same_bits(total, elements.over(1)));
+  CHECK(same_bits(average, elements.over(30000)));
+  CHECK(std::tuple(least, greatest, where, n) == run(from(x) | reduce(min, max, argmax, count), one_thread));
+  std::vector<int> const whole(1000, 7);
+  CHECK(run(from(whole) | reduce(sum, sum(_1 * _1), mean), exact, one_thread) == std::tuple(i64(7000), i64(49000), 7.0));
+}
+
+TEST_CASE("parts of a whole meet anywhere and give the bits of one run") {
+  auto const x = uneven<float>(10000, 6, 100);
+  auto const r = [&](std::size_t begin, std::size_t end) {
+    return from(std::span<float const>(x).subspan(begin, end - begin)) | reduce(sum, mean, sum(_1 * _1));
+  };
+  auto const whole = run(r(0, x.size()), exact, one_thread);
+  for (std::size_t cut : {1u, 17u, 5000u, 9999u}) {
+    auto const left = partial(r(0, cut), exact, one_thread);
+    auto const right = partial(r(cut, x.size()), exact, one_thread, starting_at(static_cast<i64>(cut)));
+    CHECK(same_bits(finish(merge(right, left)), whole));
+    CHECK(same_bits(finish(from_bytes(r(0, x.size()), to_bytes(merge(left, right)), exact)), whole));
+  }
+  CHECK(part_granularity(r(0, 1)) > 1);
+  CHECK(part_granularity(r(0, 1), exact) == 1);
+}
+
+TEST_CASE("the other verbs take it, too") {
+  auto const x = uneven<float>(5000, 7);
+  float const expected = run(from(x) | sum, exact, one_thread);
+  float out = 0;
+  run_into(from(x) | sum, out, exact, one_thread);
+  CHECK(same_bits(out, expected));
+  CHECK(same_bits(start(from(x) | sum, exact, one_thread).get(), expected));
+  CHECK(same_bits(run_timed(from(x) | sum, exact, one_thread).answers, expected));
+  CHECK_THROWS_AS(run(from(x) | sum, contract::exact, one_thread), std::logic_error);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Exact sums on a GPU: 10 000 ill-conditioned vectors against the oracle; long inputs of every kind, bit for bit those of
+// the CPU, in any order and at any alignment; what is not finite, at every position.
+#include <tally/tally.hpp>
+#include <tally/testing.hpp>
+
+#include "exact/vectors.hpp"
+#include "gpu/on_device.hpp"
+
+#include <numeric>
+
+namespace {
+
+using namespace tally;
+
+/// 1e60 in f32, 1e120 in f64.
+template <class T>
+constexpr int hardest = sizeof(T) == 4 ? 199 : 398;
+
+/// Vectors side by side in device memory, each at a multiple of 16 bytes.
+template <class T>
+struct side_by_side {
+  std::vector<T> numbers;
+  std::vector<std::size_t> begins, sizes;
+  void add(std::vector<T> const& x) {
+    begins.push_back(numbers.size()), sizes.push_back(x.size());
+    numbers.insert(numbers.end(), x.begin(), x.end());
+    numbers.resize((numbers.size() + 3) / 4 * 4);
+  }
+};
+
+template <class T>
+void check_sums(int vectors, unsigned seed) {
+  std::mt19937_64 random(seed);
+  side_by_side<T> packed;
+  std::vector<T> sums, means;
+  for (int i = 0; i < vectors; ++i) {
+    auto const x = oracle::ill_conditioned_sum<T>(2 + random() % 40, static_cast<int>(random() % (hardest<T> + 1)), random);
+    oracle::accumulator<T> expected;
+    for (T v : x) expected.add(v);
+    sums.push_back(expected.over(1)), means.push_back(expected.over(static_cast<std::int64_t>(x.size())));
+    packed.add(x);
+  }
+  on_device<T> const there(packed.numbers);
+  int wrong = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    auto const x = device(there.data() + packed.begins[i], static_cast<i64>(packed.sizes[i]));
+    wrong += !same_bits(run(from(x) | reduce(sum, mean), exact, on::gpu), std::tuple(sums[i], means[i]));
+  }
+  CHECK(wrong == 0);
+}
+
+template <class T>
+void check_dot_products(int vectors, unsigned seed) {
+  std::mt19937_64 random(seed);
+  side_by_side<T> left, right;
+  std::vector<T> dots;
+  for (int i = 0; i < vectors; ++i) {
+    auto const f = oracle::ill_conditioned_dot<T>(2 + random() % 30, static_cast<int>(random() % (hardest<T> + 1)), random);
+    oracle::accumulator<T> expected;
+    for (std::size_t k = 0; k < f.x.size(); ++k) expected.add(f.x[k], f.y[k]);
+    dots.push_back(expected.over(1));
+    left.add(f.x), right.add(f.y);
+  }
+  on_device<T> const x(left.numbers), y(right.numbers);
+  int wrong = 0;
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    auto const n = static_cast<i64>(left.sizes[i]);
+    auto const r = from(device(x.data() + left.begins[i], n), device(y.data() + right.begins[i], n)) | sum(_1 * _2);
+    wrong += !same_bits(run(r, exact, on::gpu), dots[i]);
+  }
+  CHECK(wrong == 0);
+}
+
+/// Numbers of one kind: what a window holds, what it does not, and what has no bits at all.
+template <class T>
+std::vector<T> numbers(int kind, std::size_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  constexpr int lowest = sizeof(T) == 4 ? -149 : -1074, highest = sizeof(T) == 4 ? 127 : 1023;
+  auto const number = [&](int low, int binades) {
+    return oracle::random_number<T>(random, low + static_cast<int>(random() % static_cast<unsigned>(binades)));
+  };
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    switch (kind) {
+    case 0: x[i] = number(-5, 8); break;
+    case 1: x[i] = number(lowest, highest - lowest); break;
+    case 2: x[i] = random() % 3 == 0 ? number(-10, 12) : T(0); break;
+    case 3: x[i] = number(-30, 60); break;
+    case 4: x[i] = number(lowest, 20); break;
+    case 5: x[i] = (i & 1) != 0 ? std::numeric_limits<T>::max() : -std::numeric_limits<T>::max(); break;
+    case 6: x[i] = random() % 1000 == 0 ? std::numeric_limits<T>::infinity() : number(0, 3); break;
+    case 7: x[i] = i < n / 2 ? number(90, 4) : number(-90, 4); break; // windows move
+    default: x[i] = -T(0);
+    }
+  }
+  return x;
+}
+constexpr int kinds = 9;
+
+template <class T>
+void check_long(std::size_t n) {
+  for (int kind = 0; kind < kinds; ++kind) {
+    CAPTURE(n);
+    CAPTURE(kind);
+    auto const x = numbers<T>(kind, n, 1), y = numbers<T>(kind, n, 2);
+    on_device<T> const dx(x), dy(y);
+    auto const folds = reduce(sum(_1), mean(_2), sum(_1 * _2), max(_1), sum(_1).where(_2 > T(0)), count_if(_1 > T(0)));
+    CHECK(same_bits(run(from(device(dx.data(), dx.size()), device(dy.data(), dy.size())) | folds, exact, on::gpu), run(from(x, y) | folds, exact, on::cpu)));
+    T const total = run(from(x) | sum, exact, on::cpu);
+    CHECK(same_bits(run(from(device(dx.data(), dx.size())) | sum, exact, on::gpu), total));
+    CHECK(same_bits(run(from(device(dx.data(), dx.size()), device(dy.data(), dy.size())) | sum(_1 * _2), exact, on::gpu), run(from(x, y) | sum(_1 * _2), exact, on::cpu)));
+    if (n > 1) {
+      std::vector<T> const tail(x.begin() + 1, x.end());
+      CHECK(same_bits(run(from(device(dx.data() + 1, dx.size() - 1)) | sum, exact, on::gpu), run(from(tail) | sum, exact, on::cpu)));
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("4 000 ill-conditioned sums and means of f32") {
+  if (!no_kernels()) check_sums<float>(4000, 11);
+}
+TEST_CASE("2 500 ill-conditioned sums and means of f64") {
+  if (!no_kernels()) check_sums<double>(2500, 12);
+}
+TEST_CASE("2 500 ill-conditioned dot products of f32") {
+  if (!no_kernels()) check_dot_products<float>(2500, 13);
+}
+TEST_CASE("1 000 ill-conditioned dot products of f64") {
+  if (!no_kernels()) check_dot_products<double>(1000, 14);
+}
+
+TEST_CASE("long inputs of every kind have the bits of the CPU") {
+  if (no_kernels()) return;
+  for (std::size_t n : {1u, 1000u, 70001u, (1u << 22) + 77u}) {
+    check_long<float>(n);
+    check_long<double>(n);
+  }
+}
+
+TEST_CASE("a permutation changes no bit") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(3);
+  for (int kind : {0, 1, 3}) {
+    auto x = numbers<float>(kind, 70001, 4);
+    float const total = run(from(x) | sum, exact, on::cpu);
+    for (int i = 0; i < 3; ++i) {
+      std::shuffle(x.begin(), x.end(), random);
+      on_device<float> const there(x);
+      CHECK(same_bits(run(from(device(there.data(), there.size())) | sum, exact, on::gpu), total));
+    }
+  }
+}
+
+TEST_CASE("what is not finite, at every position of 300 and of a whole leaf") {
+  if (no_kernels()) return;
+  int wrong = 0;
+  for (std::size_t n : {300u, 1024u}) {
+    std::vector<float> x(n);
+    std::iota(x.begin(), x.end(), 1.f);
+    on_device<float> const there(x);
+    auto const r = from(device(there.data(), there.size())) | sum;
+    for (std::size_t at = 0; at < n; ++at)
+      for (float const special : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                                  -std::numeric_limits<float>::infinity(), -0.f}) {
+        gpu::copy(there.data() + at, &special, sizeof special, 0);
+        auto const rest = static_cast<float>(n * (n + 1) / 2 - (at + 1));
+        wrong += !same_bits(run(r, exact, on::gpu), special == 0 ? rest : special);
+        gpu::copy(there.data() + at, &x[at], sizeof special, 0);
+      }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("small floats, columns that lie apart, parts on both sides") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(5);
+  std::vector<f16> halves(100001);
+  for (auto& h : halves) h = f16(oracle::random_number<float>(random, static_cast<int>(random() % 20) - 10));
+  on_device<f16> const there(halves);
+  auto const folds = reduce(sum, mean, sum(_1 * _1));
+  CHECK(same_bits(run(from(device(there.data(), there.size())) | folds, exact, on::gpu), run(from(halves) | folds, exact, on::cpu)));
+  auto const x = numbers<float>(3, 90000, 6);
+  on_device<float> const dx(x);
+  CHECK(same_bits(run(from(every(dx.data(), 30000, 3)) | sum, exact, on::gpu), run(from(every(x.data(), 30000, 3)) | sum, exact, on::cpu)));
+  auto const left = partial(from(std::span<float const>(x).first(12345)) | sum, exact, on::cpu);
+  auto const right = partial(from(device(dx.data() + 12345, dx.size() - 12345)) | sum, exact, on::gpu, starting_at(12345));
+  CHECK(same_bits(finish(merge(left, right)), run(from(x) | sum, exact, on::cpu)));
+}
