@@ -264,7 +264,8 @@ void copies_give_the_loop(operation op, T identity) {
     std::vector<i32> keys(rows);
     for (auto& k : keys) k = i32(random() % 3);
     std::vector<T> const clean(elements * spread_over, identity);
-    on_device const tile_there(tile), table_there(table), keys_there(keys), copies(clean);
+    on_device const tile_there(tile), table_there(table), copies(clean);
+    on_device const keys_there(keys);
     for (int repeat = 0; repeat < 2; ++repeat) { // the second time into copies as the first left them
       for (std::size_t i = 0; i < tile.size(); ++i) {
         auto& at = table[std::size_t(keys[i / std::size_t(columns)] * columns) + i % std::size_t(columns)];
