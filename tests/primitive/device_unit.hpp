@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ inline bool can_compile() {
     }
   }();
   return able;
+}
+
+/// Whether this NVRTC knows a chip, 90 for sm_90 and sm_90a.
+inline bool knows(int architecture) {
+  auto const& known = tally::jit::nvrtc().architectures;
+  return std::find(known.begin(), known.end(), architecture) != known.end();
 }
 
 /// What NVRTC made of a unit: PTX, or what was wrong.

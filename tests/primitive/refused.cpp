@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <concepts>
-#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -128,6 +128,7 @@ long count(std::string const& text, std::string const& word) {
 TEST_CASE("bad use of a verb is one error with its code, at the line of the kernel") {
   if (!device_unit::can_compile()) return;
   for (mistake const& m : mistakes) {
+    if (!device_unit::knows(std::atoi(m.architecture + 3))) continue;
     CAPTURE(std::string(m.what));
     std::string const said = said_about(m.wrong, m.architecture);
     CAPTURE(said);
@@ -141,6 +142,7 @@ TEST_CASE("bad use of a verb is one error with its code, at the line of the kern
 TEST_CASE("the verb that the kernel should have used compiles") {
   if (!device_unit::can_compile()) return;
   for (mistake const& m : mistakes) {
+    if (!device_unit::knows(std::atoi(m.architecture + 3))) continue;
     CAPTURE(std::string(m.what));
     CHECK(said_about(m.right, m.architecture) == "");
   }

@@ -28,6 +28,10 @@ TEST_CASE("a form is read back from its mnemonic") {
 TEST_CASE("every legal form is written by its verb") {
   if (!device_unit::can_compile()) return;
   for (short first : {short(80), short(90), short(100)}) {
+    if (!device_unit::knows(first)) {
+      std::printf("skipped: this NVRTC does not know sm_%d\n", int(first));
+      continue;
+    }
     std::vector<form> forms;
     std::vector<std::string> statements;
     for (form const& f : verb_of::written_forms())
