@@ -94,6 +94,7 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
       u.extra_headers.push_back("tally/kernel/block_cub.cuh");
       break;
     }
+  if (p.one_cluster) u.extra_headers.push_back("tally/kernel/cluster.cuh");
   if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();
   u.assertions = fmt::format("using program = {};\n"
@@ -135,6 +136,7 @@ queued_run enqueue(full_request& r, bool timed) {
   void* arguments[] = {r.program, &counts, &view, &answer};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
+  if (q.chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
   shape.block_threads = static_cast<unsigned>(q.chosen.plan.threads_per_block);
   shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, q.chosen.plan));
   shape.overlaps = q.chosen.plan.overlaps_launch;

@@ -199,7 +199,10 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
     auto& fold = d.folds[i];
     if (d.on_gpu) {
       fold.block = fold.exact ? "digits" : spell(d.planned.plan.folds[i].block);
-      fold.grid = !plans ? "none" : d.planned.blocks > 1 ? "ordered_partials" : "one block";
+      fold.grid = !plans                         ? "none"
+                  : d.planned.plan.one_cluster   ? spell(d.planned.plan.folds[i].cluster)
+                  : d.planned.blocks > 1         ? "ordered_partials"
+                                                 : "one block";
     } else {
       word_host_fold(fold);
     }

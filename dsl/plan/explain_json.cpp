@@ -38,6 +38,7 @@ json launch_of(description const& d) {
   return {{"blocks", d.planned.blocks},
           {"threads_per_block", p.threads_per_block},
           {"leaves_per_warp", p.leaves_per_warp},
+          {"one_cluster", p.one_cluster},
           {"rows_in_flight", p.rows_in_flight},
           {"blocks_per_multiprocessor", p.blocks_per_multiprocessor},
           {"overlaps_launch", p.overlaps_launch}};

@@ -65,8 +65,8 @@ std::string launch_of(description const& d) {
                        threads == 1 ? "" : "s");
   }
   auto const& p = d.planned.plan;
-  return fmt::format("route full, one launch: {} block{} of {} threads, {} lea{} a warp, {} of {} rows in flight{}",
-                     d.planned.blocks, d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.leaves_per_warp,
+  return fmt::format("route full, one launch: {} block{} of {} threads{}, {} lea{} a warp, {} of {} rows in flight{}",
+                     d.planned.blocks, d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", p.leaves_per_warp,
                      p.leaves_per_warp == 1 ? "f" : "ves", p.rows_in_flight, p.rows_per_leaf,
                      p.overlaps_launch ? ", overlapped" : "");
 }
@@ -113,6 +113,7 @@ void put_meetings(page& to, description const& d) {
   for (auto const& f : d.folds) {
     auto const way = !d.on_gpu                ? fmt::format("{} of a leaf, then {}", f.block, f.grid)
                      : d.planned.blocks == 1 ? fmt::format("{} in the one block", f.block)
+                     : d.planned.plan.one_cluster ? fmt::format("{} in a block, then {} in the cluster", f.block, f.grid)
                                               : fmt::format("{} in a block, then {} across blocks", f.block, f.grid);
     auto const known = std::find_if(ways.begin(), ways.end(), [&](auto const& w) { return w.first == way; });
     if (known == ways.end())

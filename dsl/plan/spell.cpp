@@ -33,18 +33,28 @@ char const* spell(block_algorithm b) {
   return "?";
 }
 
+char const* spell(cluster_combine c) {
+  switch (c) {
+  case cluster_combine::no_cluster: return "no_cluster";
+  case cluster_combine::red_async: return "red_async";
+  case cluster_combine::bulk_copy: return "bulk_copy";
+  }
+  return "?";
+}
+
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)
     of_sources += fmt::format("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
                               spell(p.sources[i].load), p.sources[i].bytes_per_load);
   for (int i = 0; i < folds; ++i)
-    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}}}", i ? ", " : "", spell(p.folds[i].block));
+    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}, .cluster = tally::cluster_combine::{}}}", i ? ", " : "",
+                            spell(p.folds[i].block), spell(p.folds[i].cluster));
   return fmt::format("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
                      ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
-                     ".blocks_per_multiprocessor = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",
+                     ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",
                      spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
-                     p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.overlaps_launch, of_sources, of_folds);
+                     p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, of_sources, of_folds);
 }
 
 } // namespace tally::inline v0

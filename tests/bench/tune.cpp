@@ -52,6 +52,8 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   shape.block_threads = unsigned(p.threads_per_block);
   shape.dynamic_shared_bytes = std::size_t(planning::ring_bytes_per_block(f, p));
   shape.overlaps = p.overlaps_launch;
+  if (p.one_cluster)
+    shape.cluster_blocks = unsigned(blocks);
   int const inner = n >= (i64(1) << 26) ? 8 : 60;
   std::vector<double> times;
   i64 turn = 0;
@@ -89,6 +91,11 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
     std::vector<entry> all;
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
+    if (std::getenv("TUNE_NO_CLUSTER") != nullptr) {
+      chosen.plan.one_cluster = false;
+      for (auto& choice : chosen.plan.folds)
+        choice.cluster = cluster_combine::no_cluster;
+    }
     for (int threads : {128, 256, 512, 1024})
       for (int leaves : {1, 4, 8, 16})
         for (int per : {1, 2, 3, 4})
@@ -163,6 +170,8 @@ int main(int argc, char** argv) {
     sweep("variance", [&](i64 n) { return from(device(x, n)) | variance; }, sizes, contract::reproducible, 1);
   if (what == "variance_fast")
     sweep("variance_fast", [&](i64 n) { return from(device(x, n)) | variance; }, sizes, contract::fast, 1);
+  if (what == "isum")
+    sweep("isum", [&](i64 n) { return from(device(reinterpret_cast<i32 const*>(x), n)) | sum; }, sizes, contract::reproducible, 1);
   if (what == "argmax")
     sweep("argmax", [&](i64 n) { return from(device(x, n)) | argmax; }, sizes, contract::reproducible, 1);
   if (what == "shifted")

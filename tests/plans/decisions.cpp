@@ -137,6 +137,20 @@ static_assert(refused(make_plan(facts_with(1 << 16, given_up, targets::h200, vas
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
 static_assert(refused(make_plan(facts_with(1 << 20, given_up, targets::h200, wide_fold)), "cub::BlockReduce", 0).choice == nullptr);
 
+// cluster: a wide state on a grid of a few blocks; words of integers by red.async, all else copied
+constexpr fold_facts word_fold{8, true, true, block_algorithm::warp_reductions, true};
+constexpr facts small_words_facts = facts_with(1 << 15, kept, targets::h200, word_fold, wide_fold);
+constexpr plan small_words = make_plan(small_words_facts).plan;
+static_assert(small_words.one_cluster && small_words.folds[0].cluster == cluster_combine::red_async);
+static_assert(small_words.folds[1].cluster == cluster_combine::bulk_copy);
+static_assert(says(refused(make_plan(small_words_facts), "red.async", 1), "integer"));
+static_assert(!make_plan(sum_of(1 << 16)).plan.one_cluster);
+static_assert(says(refused(make_plan(sum_of(1 << 16)), "one cluster"), "sooner"));
+static_assert(!make_plan(facts_with(1000, kept, targets::h200, wide_fold)).plan.one_cluster, "one block needs nobody");
+static_assert(refused(make_plan(facts_with(1 << 17, kept, targets::h200, wide_fold)), "one cluster").numbers[0] == 16);
+static_assert(says(refused(make_plan(facts_with(1 << 16, kept, targets::a100, wide_fold)), "one cluster"), "sm_"));
+static_assert(make_plan(sum_of(1 << 20)).plan.folds[0].cluster == cluster_combine::no_cluster);
+
 // launch: only where the chip can
 static_assert(make_plan(sum_of(1000)).plan.overlaps_launch);
 static_assert(!make_plan(sum_of(1000, kept, targets::a100)).plan.overlaps_launch);
@@ -255,6 +269,12 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   CHECK(complains(p, sum_of(i64(1) << 60), "2^31 - 1 blocks"));
   facts const ring = facts_with(1 << 28, kept, targets::h200, wide_fold);
   REQUIRE(legal(make_plan(ring).plan, ring));
+  p = make_plan(ring).plan, p.one_cluster = true;
+  CHECK(complains(p, ring, "fewer blocks than the grid"));
+  p = small_words, p.folds[1].cluster = cluster_combine::red_async;
+  CHECK(complains(p, small_words_facts, "words of integers"));
+  p = small_words, p.folds[1].cluster = cluster_combine::no_cluster;
+  CHECK(complains(p, small_words_facts, "and only there"));
   p = make_plan(ring).plan, p.leaves_per_warp = p.stages;
   CHECK(complains(p, ring, "more leaves than stages"));
   p = make_plan(ring).plan, p.stages = 64, p.leaves_per_warp = 128;

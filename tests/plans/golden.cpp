@@ -66,6 +66,9 @@ constexpr i64 ki = 1024, mi = ki * ki;
 
 TEST_CASE("the sum of f32, from one block to many") {
   check_plan("sum_f32_1e3", explain(from(numbers<float>(1000)) | sum, targets::h200));
+  check_plan("sum_f32_2p16", explain(from(numbers<float>(mi / 16)) | sum, targets::h200));
+  check_plan("five_folds_2p15", explain(from(numbers<float>(mi / 32)) | reduce(sum, min, max, mean, variance), targets::h200));
+  check_plan("cluster_of_words", explain(from(numbers<i32>(mi / 32)) | reduce(sum, min, max, mean), targets::h200));
   check_plan("sum_f32_2p20", explain(from(numbers<float>(mi)) | sum, targets::h200));
   check_plan("sum_f32_2p28", explain(from(numbers<float>(256 * mi)) | sum, targets::h200));
   check_plan("sum_f32_2p31_and_3", explain(from(numbers<float>(2048 * mi + 3)) | sum, targets::h200));

@@ -20,17 +20,18 @@ namespace {
 /// An equality with the plan's numbers that does not go through spell.
 std::string comparison(plan const& p) {
   // a new field stops here: compare it too
-  auto const& [promise, order, group, rows, threads, leaves, in_flight, stages, per_chip, overlaps, sources, folds] = p;
+  auto const& [promise, order, group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps, sources, folds] = p;
   auto text = fmt::format("int(p.promise) == {} && int(p.order) == {} && p.lanes_per_group == {} && "
                           "p.rows_per_leaf == {} && p.threads_per_block == {} && p.leaves_per_warp == {} && "
                           "p.rows_in_flight == {} && p.stages == {} && p.blocks_per_multiprocessor == {} && "
-                          "p.overlaps_launch == {}",
-                          int(promise), int(order), group, rows, threads, leaves, in_flight, stages, per_chip, overlaps);
+                          "p.one_cluster == {} && p.overlaps_launch == {}",
+                          int(promise), int(order), group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps);
   for (int i = 0; i < max_sources; ++i)
     text += fmt::format(" && int(p.sources[{0}].load) == {1} && p.sources[{0}].bytes_per_load == {2}", i,
                         int(sources[i].load), sources[i].bytes_per_load);
   for (int i = 0; i < max_folds; ++i)
-    text += fmt::format(" && int(p.folds[{0}].block) == {1}", i, int(folds[i].block));
+    text += fmt::format(" && int(p.folds[{0}].block) == {1} && int(p.folds[{0}].cluster) == {2}", i, int(folds[i].block),
+                        int(folds[i].cluster));
   return text;
 }
 
@@ -49,7 +50,7 @@ std::vector<spelled_plan> plans_of_all_kinds() {
           for (int i = 0; i < sources; ++i) f.sources[i] = {4, 1, c == contract::fast ? 4 : 16};
           if (sources > 3) f.sources[3] = {0, 1, 16, load_primitive::computed};
           for (int i = 0; i < folds; ++i)
-            f.folds[i] = {4 + 8 * (i % 3), i != 5, i % 2 == 0, static_cast<block_algorithm>(1 + i % 3)};
+            f.folds[i] = {4 + 8 * (i % 3), i != 5, i % 2 == 0, static_cast<block_algorithm>(1 + i % 3), i % 2 == 0};
           all.push_back({make_plan(f).plan, sources, folds});
         }
   return all;

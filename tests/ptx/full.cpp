@@ -214,3 +214,21 @@ TEST_CASE("ptxas finds registers for everything") {
   check("deviations of doubles", from(numbers<double>(many)) | variance);
   check("a fold that does not commute", from(x) | recurrence());
 }
+
+TEST_CASE("a few blocks of a wide state are one cluster and never meet in global memory") {
+  if (!ptx::can_compile()) return;
+  auto const words = from(numbers<i32>(1 << 15)) | reduce(sum, min, max, mean);
+  kernel_text const k(words, targets::h200);
+  CHECK(k.has("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64"));
+  CHECK(k.has("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32"));
+  CHECK(k.has("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.s32"));
+  CHECK(k.has("barrier.cluster.arrive"));
+  CHECK(k.count("ld.relaxed.gpu") == 0);
+  auto const states = from(numbers<float>(1 << 15)) | reduce(sum, min, max, mean, variance);
+  kernel_text const c(states, targets::h200);
+  CHECK(c.count("cp.async.bulk.shared::cluster.shared::cta") == 1);
+  CHECK(c.has("fence.proxy.async"));
+  CHECK(c.count("red.async") == 0);
+  kernel_text const old(states, targets::a100);
+  CHECK(old.count("barrier.cluster") == 0);
+}

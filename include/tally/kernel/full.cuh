@@ -44,6 +44,26 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
   return s;
 }
 
+/// How the blocks of a cluster meet: kernel/cluster.cuh.
+template <plan P, class Program>
+struct cluster_meeting;
+
+/// A block folds its share and meets the others: true in the thread that has the answer.
+template <plan P, class Program>
+__device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws,
+                                             u32 epoch, typename Program::states& s) {
+  int holders;
+  if constexpr (P.one_cluster) {
+    cluster_meeting<P, Program> cluster(p);
+    s = fold_warp<P>(p, n, leaf, holders);
+    combine_block<P, whole_folds<P, Program>>(p, s, holders, true);
+    return cluster.meet(p, s);
+  } else {
+    s = fold_warp<P>(p, n, leaf, holders);
+    return meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch) && threadIdx.x == 0;
+  }
+}
+
 /// Where element e of the first column in memory lies; null where nothing is read.
 __device__ __forceinline__ void const* first_address(pack<> const&, i64) { return nullptr; }
 template <class C, class... Cs>
@@ -70,13 +90,10 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
                  : "memory");
   }
   u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
-  int holders;
-  auto s = fold_warp<P>(p, n, leaf, holders);
-  if (!meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch))
-    return;
-  if (threadIdx.x == 0) {
+  auto s = p.identity();
+  if (fold_and_meet<P>(p, n, leaf, ws, epoch, s)) {
     *answer = s;
-    if (gridDim.x > 1)
+    if (!P.one_cluster && gridDim.x > 1)
       *ws.epoch = epoch;
   }
 }

@@ -36,6 +36,7 @@ struct fold_facts {
   bool commutative;
   bool order_free;
   block_algorithm block_when_free; ///< what plan/block.hpp picks where the order may be given up
+  bool red_async = false;          ///< one instruction combines a state with that of another block of a cluster (sm_90)
   bool exact = false;              ///< an exact sum: a thread keeps a window of it, not a state
   friend constexpr bool operator==(fold_facts const&, fold_facts const&) = default;
 };

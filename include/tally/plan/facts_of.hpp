@@ -6,6 +6,7 @@
 #include <tally/fold/exact.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/plan/block.hpp>
+#include <tally/plan/combinable.hpp>
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
 
@@ -31,7 +32,8 @@ source_facts facts_of_column(C const& c) {
 
 template <monoid M>
 constexpr fold_facts facts_of_fold() {
-  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>(), exact_sum<M>};
+  return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>(),
+          planning::red_async_combinable<M, primitive::sm_90a>, exact_sum<M>};
 }
 
 /// The facts of one full reduction on a target under a contract.

@@ -27,6 +27,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "a fold that does not commute keeps its order";
   if ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     return "a grid has at most 2^31 - 1 blocks";
+  if (p.one_cluster && (f.leaves() - 1) / p.leaves_per_block() + 1 > f.target.max_cluster_blocks)
+    return "a cluster of the chip has fewer blocks than the grid";
   if (p.overlaps_launch && f.target.compute_major < 9)
     return "programmatic dependent launch needs sm_90";
   if (planning::ring_bytes_per_block(f, p) > f.target.shared_bytes_per_block)
@@ -34,6 +36,10 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
   for (int i = 0; i < f.fold_count; ++i) {
     if (p.folds[i].block != block_algorithm::neighbour_tree && p.order != combine_order::free)
       return "along the canonical tree a block combines neighbours";
+    if ((p.folds[i].cluster != cluster_combine::no_cluster) != p.one_cluster)
+      return "states meet in a cluster where the grid is one, and only there";
+    if (p.folds[i].cluster == cluster_combine::red_async && !f.folds[i].red_async)
+      return "red.async combines words of integers";
   }
   for (int i = 0; i < f.source_count; ++i) {
     if (p.sources[i].load == load_primitive::vector_ldg &&

@@ -32,6 +32,13 @@ enum class block_algorithm {
   raking_commutative_only ///< cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
 };
 
+/// How the blocks of one cluster combine their states.
+enum class cluster_combine {
+  no_cluster, ///< blocks meet in global memory
+  red_async,  ///< word by word at the first block, in any order
+  bulk_copy   ///< cp.async.bulk to a slot of the first block, which folds them in order
+};
+
 /// What was chosen for one column.
 struct source_choice {
   load_primitive load;
@@ -42,6 +49,7 @@ struct source_choice {
 /// What was chosen for one fold.
 struct fold_choice {
   block_algorithm block;
+  cluster_combine cluster;
   friend constexpr bool operator==(fold_choice const&, fold_choice const&) = default;
 };
 
@@ -59,6 +67,7 @@ struct plan {
   int rows_in_flight;
   int stages; ///< of the ring of each warp; 0 without a ring
   int blocks_per_multiprocessor;
+  bool one_cluster;     ///< the grid is one cluster, whose blocks meet in the shared memory of the first
   bool overlaps_launch; ///< starts while the launch in front drains, and waits for it (programmatic dependent launch)
   source_choice sources[max_sources];
   fold_choice folds[max_folds];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/plan/block.hpp>
+#include <tally/plan/cluster.hpp>
 #include <tally/plan/launch.hpp>
 #include <tally/plan/legal.hpp>
 #include <tally/plan/load.hpp>
@@ -32,6 +33,7 @@ constexpr planned make_plan(facts const& f) {
   planning::choose_tile(f, p, out.why_not);
   planning::choose_blocks(f, p, out.why_not);
   out.blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
+  planning::choose_cluster(f, out.blocks, p, out.why_not);
   planning::choose_launch(f, p, out.why_not);
   return out;
 }

@@ -17,5 +17,6 @@ char const* spell(contract);
 char const* spell(combine_order);
 char const* spell(load_primitive);
 char const* spell(block_algorithm);
+char const* spell(cluster_combine);
 
 } // namespace tally::inline v0
