@@ -122,7 +122,7 @@ TALLY_HD constexpr auto as_complex(A re, B im) {
 #if !defined(__CUDACC_RTC__)
 /// A range of std::complex is read in place: the layout is the same.
 template <class T>
-struct element_type<std::complex<T>> {
+struct element_of_storage<std::complex<T>> {
   using type = cuda::std::complex<T>;
 };
 

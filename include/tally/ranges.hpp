@@ -131,7 +131,7 @@ auto column_at(i64 n, At const& at) {
     T const step = n > 1 ? static_cast<T>(static_cast<u64>(at(1)) - static_cast<u64>(start)) : T(1);
     return sized_column<counting<T>>{{start, step}, n};
   } else {
-    using E = typename element_type<T>::type;
+    using E = typename element_of_storage<T>::type;
     static_assert(sizeof(T) == sizeof(E) && __is_trivially_copyable(T));
     T const* const data = n > 0 ? std::addressof(at(0)) : nullptr;
     if constexpr (L == layout::contiguous)

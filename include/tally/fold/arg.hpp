@@ -78,7 +78,7 @@ struct end_monoid {
 };
 
 template <bool Least>
-struct arg_operation : operation<arg_operation<Least>> {
+struct arg_operation : fold_operation<arg_operation<Least>> {
   static constexpr char const* spelling = Least ? "argmin" : "argmax";
   template <class... Vs>
   static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...);
@@ -88,7 +88,7 @@ struct arg_operation : operation<arg_operation<Least>> {
   }
 };
 template <bool First>
-struct end_operation : operation<end_operation<First>> {
+struct end_operation : fold_operation<end_operation<First>> {
   static constexpr char const* spelling = First ? "first" : "last";
   template <class... Vs>
   static constexpr bool accepts = sizeof...(Vs) == 1;

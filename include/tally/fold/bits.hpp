@@ -22,7 +22,7 @@ struct bit_monoid {
 };
 
 template <bit_rule Rule>
-struct bit_operation : operation<bit_operation<Rule>> {
+struct bit_operation : fold_operation<bit_operation<Rule>> {
   static constexpr char const* spelling =
       Rule == bit_rule::and_ ? "bit_and" : (Rule == bit_rule::or_ ? "bit_or" : "bit_xor");
   template <class... Vs>

@@ -37,7 +37,7 @@ struct count_monoid {
   };
 };
 
-struct count_operation : operation<count_operation> {
+struct count_operation : fold_operation<count_operation> {
   static constexpr char const* spelling = "count";
   static constexpr int takes = 0;
   template <class... Vs>
@@ -138,7 +138,7 @@ struct count_modulo_monoid {
 };
 
 template <bool Up>
-struct count_modulo_operation : operation<count_modulo_operation<Up>> {
+struct count_modulo_operation : fold_operation<count_modulo_operation<Up>> {
   static constexpr char const* spelling = Up ? "count_modulo" : "countdown_modulo";
   u32 modulus;
   static constexpr int takes = 0;

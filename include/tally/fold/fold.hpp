@@ -112,7 +112,7 @@ using fold_of_none = folding<Op, pack<>>;
 
 /// What operations share: one element, nothing to ignore.
 template <class Self>
-struct operation {
+struct fold_operation {
   static constexpr int takes = 1;
   constexpr Self ignoring_nan() const { return static_cast<Self const&>(*this); }
 };

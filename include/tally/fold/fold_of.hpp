@@ -45,7 +45,7 @@ struct custom_monoid {
 };
 
 template <class State, class Combine, class Lift, class Lower, class... Laws>
-struct custom_operation : operation<custom_operation<State, Combine, Lift, Lower, Laws...>> {
+struct custom_operation : fold_operation<custom_operation<State, Combine, Lift, Lower, Laws...>> {
   static constexpr char const* spelling = "fold_of";
   static constexpr bool is_associative = declares<associative_t, Laws...> || declares<order_free_t, Laws...>;
   State start;

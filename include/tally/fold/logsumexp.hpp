@@ -37,7 +37,7 @@ struct logsumexp_monoid {
 };
 
 template <class In = void>
-struct logsumexp_operation : operation<logsumexp_operation<In>> {
+struct logsumexp_operation : fold_operation<logsumexp_operation<In>> {
   static constexpr char const* spelling = "logsumexp";
   template <class T>
   constexpr logsumexp_operation<T> in() const {

@@ -75,7 +75,7 @@ struct extreme_number_monoid {
 };
 
 template <bool Least, bool Number = false>
-struct extreme_operation : operation<extreme_operation<Least, Number>> {
+struct extreme_operation : fold_operation<extreme_operation<Least, Number>> {
   static constexpr char const* spelling = Least ? "min" : "max";
   static constexpr bool looks_for_nan = Number;
   constexpr extreme_operation<Least, true> ignoring_nan() const { return {}; }

@@ -69,7 +69,7 @@ struct moments_result {
 };
 
 template <int K, class In = void>
-struct moments_operation : operation<moments_operation<K, In>> {
+struct moments_operation : fold_operation<moments_operation<K, In>> {
   static constexpr char const* spelling = "central_sums";
   static constexpr bool exists = K >= 2 && K <= 4;
   template <class T>
@@ -146,7 +146,7 @@ struct covariance_monoid {
 };
 
 template <class In = void>
-struct covariance_operation : operation<covariance_operation<In>> {
+struct covariance_operation : fold_operation<covariance_operation<In>> {
   static constexpr int takes = 2;
   static constexpr char const* spelling = "covariance";
   template <class T>

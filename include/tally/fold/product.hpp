@@ -23,7 +23,7 @@ struct product_monoid {
 
 /// The operation of product; In = void leaves the accumulator to the type.
 template <class In = void>
-struct product_operation : operation<product_operation<In>> {
+struct product_operation : fold_operation<product_operation<In>> {
   static constexpr char const* spelling = "product";
   template <class T>
   constexpr product_operation<T> in() const {

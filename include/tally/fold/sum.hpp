@@ -77,7 +77,7 @@ enum class sum_form { plain, compensated, checked };
 
 /// The operation of sum; In = void leaves the accumulator to the type.
 template <class In = void, sum_form Form = sum_form::plain>
-struct sum_operation : operation<sum_operation<In, Form>> {
+struct sum_operation : fold_operation<sum_operation<In, Form>> {
   static constexpr char const* spelling = "sum";
   template <class T>
   constexpr sum_operation<T, Form> in() const {

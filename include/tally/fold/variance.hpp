@@ -77,7 +77,7 @@ struct variance_monoid {
 
 /// The operation behind variance; In = void computes in float for float and smaller, else in double.
 template <class In = void>
-struct variance_operation : operation<variance_operation<In>> {
+struct variance_operation : fold_operation<variance_operation<In>> {
   static constexpr char const* spelling = "deviations";
   template <class T>
   constexpr variance_operation<T> in() const {

@@ -90,7 +90,7 @@ concept columns = sizeof...(Rs) > 0 && sizeof...(Rs) <= max_columns && (column_l
 
 /// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
 template <class T>
-struct element_type {
+struct element_of_storage {
   using type = T;
 };
 
@@ -103,7 +103,7 @@ constexpr auto as_column(R&& r) {
     return column_of<Range>::make(r);
   } else if constexpr (detail::has_data<R>) {
     using T = std::remove_cvref_t<decltype(*std::data(r))>;
-    using E = typename element_type<T>::type;
+    using E = typename element_of_storage<T>::type;
     static_assert(sizeof(T) == sizeof(E));
     if constexpr (std::is_same_v<T, E>)
       return sized_column<contiguous<T>>{{std::data(r)}, static_cast<i64>(std::size(r))};

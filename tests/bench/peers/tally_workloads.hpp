@@ -84,7 +84,7 @@ template <class Visit> void for_each_workload(Visit&& visit) {
   visit.template operator()<logsumexp_of>("logsumexp", "f32", 1, 1);
   visit.template operator()<variance_of>("variance", "f32", 1, 1);
 #if __has_include(<tally/complex.hpp>)
-  visit.template operator()<sum_of<typename element_type<std::complex<float>>::type>>("sum", "c64", 1, 2);
+  visit.template operator()<sum_of<typename element_of_storage<std::complex<float>>::type>>("sum", "c64", 1, 2);
 #endif
 }
 
