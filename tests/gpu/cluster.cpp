@@ -40,7 +40,7 @@ void same_at_every_size(Make make) {
     for (int again = 0; again < 3; ++again)
       CHECK(same_bits(run(make(from(device(there.data(), i64(n)))), on::gpu), here));
   }
-  CHECK(clusters >= 8);
+  CHECK(clusters >= 5); // leaves of doubles are half as long
 }
 
 } // namespace
