@@ -39,7 +39,7 @@ template <class Work, contract Contract> gpu::unit unit_for(i64 n, int element, 
   const void* at[3];
   for (auto& a : at) a = reinterpret_cast<const void*>(base); // never read: only its alignment is looked at
   auto const r = Work::pipeline(at, n);
-  auto bound = bind(r);
+  auto bound = bench::bind_as<Contract>(r);
   auto request = detail::request_for(bound.program, on::gpu, Contract);
   request.f.target = targets::h200;
   for (int i = 0; i < request.f.source_count; ++i) request.f.sources[i].address_alignment = element == 0 || element > 16 ? 16 : element;
@@ -73,6 +73,8 @@ std::vector<job> all_jobs(bool quick) {
         };
         add("reproducible", unit_for<Work, contract::reproducible>);
         add("fast", unit_for<Work, contract::fast>);
+        if constexpr (bench::has_exact_form<Work>)
+          add("exact", unit_for<Work, contract::exact>);
       }
   });
   std::vector<job> out;

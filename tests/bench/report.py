@@ -7,9 +7,9 @@ import json
 import math
 from html import escape
 
-COLUMNS = ["tally fast", "tally reproducible", "cub", "cub not_guaranteed", "cub gpu_to_gpu", "thrust", "torch",
+COLUMNS = ["tally fast", "tally reproducible", "tally exact", "cub", "cub not_guaranteed", "cub gpu_to_gpu", "thrust", "torch",
            "inductor", "ceiling"]
-SHORT = {"tally reproducible": "t.repro", "tally fast": "t.fast", "cub not_guaranteed": "cub ng",
+SHORT = {"tally reproducible": "t.repro", "tally fast": "t.fast", "tally exact": "t.exact", "cub not_guaranteed": "cub ng",
          "cub gpu_to_gpu": "cub g2g"}
 
 

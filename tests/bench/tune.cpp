@@ -34,9 +34,8 @@ struct view {
 };
 
 /// Median microseconds per launch of one plan over rotating inputs; negative when the plan cannot run.
-template <class Reduction>
-double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts const& f, contract) {
-  auto b = bind(r);
+template <class Bound>
+double time_plan(Bound b, i64 n, i64 slices, plan const& p, facts const& f) {
   using Program = decltype(b.program);
   auto const& type = detail::type_of<Program>();
   auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
@@ -74,13 +73,18 @@ double time_plan(Reduction const& r, i64 n, i64 slices, plan const& p, facts con
   return times[times.size() / 2];
 }
 
-template <class Make>
-void sweep(char const* name, Make make, std::vector<int> const& sizes, contract c, int columns) {
+template <class Make, class Contract>
+void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract c, int columns) {
   i64 const most = i64(1) << 30;
   for (int lg : sizes) {
-    i64 const n = i64(1) << lg, slices = std::max<i64>(1, most / n);
+    i64 const n = i64(1) << lg, slices = std::max<i64>(1, most / n / columns);
     auto const r = make(most);
-    auto b = bind(r);
+    auto b = [&] {
+      if constexpr (std::is_same_v<Contract, exact_contract>)
+        return bind_exactly(r);
+      else
+        return bind(r);
+    }();
     b.program.extent = n;
     facts f = facts_of(b.program, gpu::target_of(0), c);
     auto chosen = make_plan(f);
@@ -114,13 +118,13 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, contract 
             if (too_few || per * threads > 1024 || !legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
               continue;
             try {
-              all.push_back({time_plan(r, n, slices, p, f, c), p});
+              all.push_back({time_plan(b, n, slices, p, f), p});
             } catch (error const& e) {
               std::printf("%s\n", e.what());
             }
           }
     std::sort(all.begin(), all.end(), [](auto const& a, auto const& x) { return a.t < x.t; });
-    double const own = time_plan(r, n, slices, chosen.plan, f, c);
+    double const own = time_plan(b, n, slices, chosen.plan, f);
     auto const print = [](double t, plan const& p) {
       std::printf(" T%d M%d B%d S%d %.2f;", p.threads_per_block, p.leaves_per_warp, p.blocks_per_multiprocessor, p.stages, t);
     };
@@ -162,6 +166,10 @@ int main(int argc, char** argv) {
     sweep("sum", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, contract::reproducible, 1);
   if (what == "fast")
     sweep("fast", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, contract::fast, 1);
+  if (what == "exact")
+    sweep("exact", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, exact, 1);
+  if (what == "exact_dot") // of the two halves of memory; log2 n is at most 29
+    sweep("exact_dot", [&](i64 n) { return from(device(x, n / 2), device(x + n / 2, n / 2)) | sum(_1 * _2); }, sizes, exact, 2);
   if (what == "five")
     sweep("five", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
   if (what == "five_fast")

@@ -102,6 +102,49 @@ TEST_CASE("masks, mapped elements and other accumulators") {
   }
 }
 
+namespace {
+
+/// Variance and sample variance by unlimited integers.
+template <class T>
+void check_variance(std::vector<T> const& x) {
+  CAPTURE(x.size());
+  oracle::accumulator<T> elements, squares;
+  for (T v : x) elements.add(v), squares.add(v, v);
+  auto const n = static_cast<std::int64_t>(x.size());
+  auto const above = (oracle::integer(n) * squares.sum()).times_two_to(oracle::scale_of<T>) - elements.sum() * elements.sum();
+  auto const over = [&](std::int64_t divisor) { return oracle::nearest<T>(above, 2 * oracle::scale_of<T>, divisor); };
+  auto const [v, s, d, total] = run(from(x) | reduce(variance, sample_variance, stddev, sum), exact, one_thread);
+  CHECK(same_bits(v, over(n * n)));
+  CHECK(same_bits(d, std::sqrt(over(n * n))));
+  CHECK(same_bits(total, elements.over(1)));
+  if (n > 1) CHECK(same_bits(s, over(n * (n - 1))));
+}
+
+} // namespace
+
+TEST_CASE("variances are rounded once, also where they nearly vanish") {
+  for (std::size_t n : {1u, 2u, 3u, 100u, 1024u, 5000u})
+    for (int spread : {1, 20, 100}) {
+      check_variance(uneven<float>(n, 8, spread));
+      check_variance(uneven<double>(n, 9, spread));
+    }
+  std::vector<double> near(3000, 1e9); // the usual formula loses all digits here
+  for (std::size_t i = 0; i < near.size(); ++i) near[i] += static_cast<double>(i % 7) * 0x1p-20;
+  check_variance(near);
+  check_variance(std::vector<float>(777, 0.1f));
+  std::vector<float> none_of_it, with_infinity(100, 1.f);
+  with_infinity[50] = std::numeric_limits<float>::infinity();
+  CHECK(std::isnan(run(from(none_of_it) | variance, exact, one_thread)));
+  CHECK(std::isnan(run(from(with_infinity) | variance, exact, one_thread)));
+  auto const x = uneven<float>(3000, 10);
+  std::vector<float> positive;
+  for (float v : x)
+    if (v > 0) positive.push_back(v);
+  CHECK(same_bits(run(from(x) | variance.where(_1 > 0.f), exact, one_thread), run(from(positive) | variance, exact, one_thread)));
+  std::vector<f16> const halves{f16(1.f), f16(2.f), f16(4.f)};
+  CHECK(run(from(halves) | variance, exact, one_thread) == 14.f / 9);
+}
+
 TEST_CASE("folds that are free of order are as they were, and share the read") {
   auto const x = uneven<float>(30000, 5);
   oracle::accumulator<float> elements;

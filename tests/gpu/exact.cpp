@@ -141,6 +141,22 @@ TEST_CASE("long inputs of every kind have the bits of the CPU") {
   }
 }
 
+TEST_CASE("two folds of one read, of which one keeps leaving its window") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(7);
+  for (std::size_t n : {5000u, 1u << 20, (1u << 24) + 5u}) {
+    std::vector<float> steady(n), restless(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      steady[i] = oracle::random_number<float>(random, static_cast<int>(random() % 3));
+      restless[i] = oracle::random_number<float>(random, i / 512 % 2 == 0 ? 60 : -60);
+    }
+    on_device<float> const dx(steady), dy(restless);
+    auto const folds = reduce(sum(_1), sum(_2), sum(_1 * _2), variance(_1), max(_2));
+    CHECK(same_bits(run(from(device(dx.data(), dx.size()), device(dy.data(), dy.size())) | folds, exact, on::gpu),
+                    run(from(steady, restless) | folds, exact, on::cpu)));
+  }
+}
+
 TEST_CASE("a permutation changes no bit") {
   if (no_kernels()) return;
   std::mt19937_64 random(3);

@@ -285,6 +285,21 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   CHECK(complains(p, with_first_column(ring, f32_apart(2)), "neighbours"));
 }
 
+TEST_CASE("exact sums stay in their blocks: no more of them than run at once, and a ring for one column") {
+  constexpr fold_facts exact_fold{56, true, true, block_algorithm::raking_commutative_only, false, true};
+  constexpr auto exact_sum_of = [](i64 n) { return facts_with(n, contract::exact, targets::h200, exact_fold); };
+  for (i64 n : {i64(1000), i64(1) << 22, i64(1) << 24, i64(1) << 28, i64(1) << 33}) {
+    auto const f = exact_sum_of(n);
+    auto const planned = make_plan(f);
+    CHECK(legal(planned.plan, f));
+    CHECK(planned.blocks <= i64(f.target.multiprocessors) * planned.plan.blocks_per_multiprocessor);
+    CHECK((planned.plan.stages > 0) == (n >= i64(1) << 24));
+    CHECK_FALSE(planned.plan.one_cluster);
+    CHECK(planned.plan.order == combine_order::free);
+  }
+  CHECK(make_plan(with_column(exact_sum_of(i64(1) << 28), f32_column)).plan.stages == 0);
+}
+
 TEST_CASE("a plan is a value: equal facts give equal plans, and it can be a template argument") {
   CHECK(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20)).plan);
   CHECK_FALSE(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20, given_up)).plan);

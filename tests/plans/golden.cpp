@@ -92,6 +92,14 @@ TEST_CASE("the fast contract") {
   check_plan("moments_f64_fast", explain(from(numbers<double>(256 * mi)) | moments<4>, targets::h200, fast));
 }
 
+TEST_CASE("the exact contract") {
+  auto const column = from(numbers<float>(256 * mi));
+  check_plan("sum_f32_exact", explain(column | sum, targets::h200, exact));
+  auto const r = from(numbers<float>(mi), numbers<float>(mi)) | reduce(sum(_1 * _2), mean(_1), sum(_1), max(_2));
+  check_plan("dot_mean_max_exact", explain(r, targets::h200, exact));
+  check_plan("host_sum_exact", explain(column | sum, on::cpu.threads(8), exact));
+}
+
 TEST_CASE("several folds in one read share what they can") {
   auto const five = from(numbers<float>(256 * mi)) | reduce(sum, min, max, mean, variance);
   check_plan("five_folds", explain(five, targets::h200));

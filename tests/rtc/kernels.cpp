@@ -145,3 +145,14 @@ TEST_CASE("captured numbers are data, not code: another value needs no other ker
   };
   if (gpu::can_compile()) CHECK(at(1.f).ptx() == at(2.f).ptx());
 }
+
+TEST_CASE("exact sums compile for every family, alone and beside other folds") {
+  for (auto const& chip : families) {
+    auto const p = compiles(from(numbers<float>(many)) | sum, chip, exact);
+    CHECK(p.promise == contract::exact);
+    CHECK((p.stages > 0) == (chip.compute_major >= 9));
+  }
+  auto const two = from(numbers<float>(many), numbers<double>(many));
+  compiles(two | reduce(sum(_1), mean(_2), sum(_1 * _2), max(_1), variance(_1).where(_2 > 0.0)), targets::h200, exact);
+  compiles(from(numbers<f16>(few, 2)) | reduce(sum, sum(_1 * _1)), targets::a100, exact);
+}

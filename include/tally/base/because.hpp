@@ -195,9 +195,9 @@ struct an_operand_is_a_number : ill_formed {
 
 template <class... Given>
 struct the_fold_has_no_exact_form : ill_formed {
-  static_assert(never<Given...>, "[tally-R24] exact: a fold rounds and has no exact form. Those with one are sum(x), "
-                                 "sum(x * y) and mean(x) of floats; folds that are free of order are exact as they are. "
-                                 "docs/errors.md#R24");
+  static_assert(never<Given...>, "[tally-R24] exact: a fold rounds and has no exact form. Of floats, sum, mean, variance, "
+                                 "stddev and sums of products have one; folds that are free of order are exact as they "
+                                 "are. docs/errors.md#R24");
 };
 
 } // namespace because

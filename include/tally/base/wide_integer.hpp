@@ -145,23 +145,36 @@ constexpr T rounded(wide_integer<Words> x, int lowest) {
   return detail::put_together<T>(fraction, lowest + unit, negative);
 }
 
-/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^63.
+/// The product of two sizes; neither may be negative.
+template <int A, int B>
+constexpr wide_integer<A + B> multiplied(wide_integer<A> const& a, wide_integer<B> const& b) {
+  wide_integer<A + B> product{};
+  for (int i = 0; i < 2 * A; ++i)
+    for (int j = 0; j < 2 * B; ++j)
+      product.add_at(32 * (i + j), u64(u32(a.word[i / 2] >> (32 * (i % 2)))) * u32(b.word[j / 2] >> (32 * (j % 2))), false);
+  return product;
+}
+
+/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^126.
 template <class T, int Words>
-constexpr T rounded_quotient(wide_integer<Words> x, int lowest, u64 n) {
+constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<2> const& n) {
   bool const negative = x.negative();
   if (negative)
     x.negate();
-  constexpr int more = 2; // words behind the point: enough bits to round from, for every n
+  wide_integer<2> minus_n = n;
+  minus_n.negate();
+  constexpr int more = 3; // words behind the point: enough bits to round from, for every n
   wide_integer<Words + more> quotient{};
-  u64 rest = 0;
+  wide_integer<2> rest{};
   for (int b = Words * 64 - 1; b >= -more * 64; --b) {
-    rest = 2 * rest + u64(b >= 0 && x.bit(b));
-    if (rest >= n) {
-      rest -= n;
+    rest.word[1] = (rest.word[1] << 1) | (rest.word[0] >> 63);
+    rest.word[0] = (rest.word[0] << 1) | u64(b >= 0 && x.bit(b));
+    if (rest.word[1] > n.word[1] || (rest.word[1] == n.word[1] && rest.word[0] >= n.word[0])) {
+      rest += minus_n;
       quotient.word[(b + more * 64) / 64] |= u64(1) << ((b + more * 64) % 64);
     }
   }
-  quotient.word[0] |= u64(rest != 0); // what is left over only decides ties
+  quotient.word[0] |= u64((rest.word[0] | rest.word[1]) != 0); // what is left over only decides ties
   T const size = rounded<T>(quotient, lowest - more * 64);
   return negative ? -size : size;
 }

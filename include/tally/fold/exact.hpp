@@ -91,7 +91,7 @@ struct exact_sum_monoid {
   constexpr To mean(state const& s, i64 n) const {
     if (n == 0)
       return cuda::std::numeric_limits<To>::quiet_NaN();
-    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, static_cast<u64>(n));
+    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, {static_cast<u64>(n), 0});
   }
 
 private:
@@ -102,6 +102,30 @@ private:
                                               : cuda::std::numeric_limits<To>::quiet_NaN();
   }
 };
+
+/// (n * squares - sum^2) / (n * (n - fewer)), the variance of n > fewer numbers from the exact sums of them and of their
+/// squares, rounded once; NaN where one of them was not finite.
+template <class V, class To, class OtherTo>
+constexpr To exact_variance(typename exact_sum_monoid<V, OtherTo, 1>::state const& total,
+                            typename exact_sum_monoid<V, OtherTo, 2>::state const& squares, i64 n, i64 fewer) {
+  if (n <= fewer || (total.special | squares.special) != 0)
+    return cuda::std::numeric_limits<To>::quiet_NaN();
+  auto size = total.sum;
+  if (size.negative())
+    size.negate();
+  auto const square = multiplied(size, size);
+  auto const wide = multiplied(squares.sum, wide_integer<1>{{static_cast<u64>(n)}});
+  constexpr int words = square.words > wide.words ? square.words : wide.words;
+  wide_integer<words + 1> above{}, below{};
+  for (int w = 0; w < square.words; ++w)
+    below.word[w] = square.word[w];
+  for (int w = 0; w < wide.words; ++w)
+    above.word[w] = wide.word[w];
+  below.negate();
+  above += below;
+  return rounded_quotient<To>(above, exact_range<V, 2>::lowest,
+                              multiplied(wide_integer<1>{{static_cast<u64>(n)}}, wide_integer<1>{{static_cast<u64>(n - fewer)}}));
+}
 
 /// The monoid that takes the place of M under exact when it folds values of the given types; two values stand for their
 /// product. No `type`: there is none, and M is refused unless it is free of order as it is.

@@ -15,10 +15,6 @@ namespace tally::inline v0::kernel {
 template <class State, int Threads, block_algorithm Algorithm>
 struct cub_block;
 
-template <class... Leaves>
-constexpr bool only_exact_sums(pack<Leaves...> const*) {
-  return (true && ... && exact_sum<typename Leaves::monoid_type>);
-}
 /// Combines the exact sums of the first `holders` threads of a block; thread 0 has them. (Fresh ones are there already.)
 template <plan P, class Program>
 __device__ __forceinline__ void combine_exact_sums(Program const& p, typename Program::states& s, int holders) {
@@ -36,8 +32,6 @@ template <plan P, class Whole, class Program>
 __device__ __forceinline__ void combine_block(Program const& p, typename Program::states& s, int holders, bool fresh) {
   if (!fresh)
     combine_exact_sums<P>(p, s, holders);
-  if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr)))
-    return;
   constexpr int most = P.warps_per_block();
   __shared__ alignas(16) unsigned char room[most * sizeof(typename Program::states)];
   auto* const of_warp = reinterpret_cast<typename Program::states*>(room);

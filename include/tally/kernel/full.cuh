@@ -6,6 +6,7 @@
 
 
 #include <tally/fold/folds.hpp>
+#include <tally/kernel/exact_leaf.cuh>
 #include <tally/kernel/leaf.cuh>
 #include <tally/kernel/partials.cuh>
 
@@ -30,7 +31,9 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
   int const thread = int(threadIdx.x % 32);
   auto s = p.identity();
   holders = P.threads_per_block;
-  if constexpr (P.order == combine_order::free) {
+  if constexpr (any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))) {
+    s = fold_exactly<P>(p, leaf, n, thread).close_freely(p.leaves);
+  } else if constexpr (P.order == combine_order::free) {
     s = fold_freely<P>(p, leaf, n, thread);
     combine_with_cub<P>(p, s);
   } else {
@@ -58,6 +61,9 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
     s = fold_warp<P>(p, n, leaf, holders);
     combine_block<P, whole_folds<P, Program>>(p, s, holders, true);
     return cluster.meet(p, s);
+  } else if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr))) {
+    fold_exactly<P>(p, leaf, n, int(threadIdx.x % 32)).close_in_rooms();
+    return meet_exactly<P>(p, ws, epoch, s) && threadIdx.x == 0;
   } else {
     s = fold_warp<P>(p, n, leaf, holders);
     return meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch) && threadIdx.x == 0;

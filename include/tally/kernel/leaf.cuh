@@ -149,7 +149,10 @@ struct running_fold<P, Leaf, Slot> {
       });
     });
   }
-  __device__ __forceinline__ State close_freely(Leaf const&) { return lanes.close(); }
+  __device__ __forceinline__ State close_freely(Leaf const& l) {
+    lanes.close();
+    return threadIdx.x == 0 ? lanes.room().state() : l.monoid.identity();
+  }
 };
 
 /// All folds of a program in one thread.
@@ -162,10 +165,12 @@ struct running_folds<P> {
   __device__ __forceinline__ void enter(pack<> const&, Row const&) {}
   __device__ __forceinline__ void look_afresh() {}
   __device__ __forceinline__ bool fits(int) { return true; }
+  __device__ __forceinline__ void count(int) {}
   template <class Row>
   __device__ __forceinline__ void step_rounding(pack<> const&, int, Row const&) {}
   template <class EachRow>
   __device__ __forceinline__ void add_slowly(pack<> const&, EachRow const&) {}
+  __device__ __forceinline__ void close_in_rooms() {}
   __device__ __forceinline__ explicit running_folds(pack<> const&) {}
   template <class Row>
   __device__ __forceinline__ void step(pack<> const&, int, bool, Row const&) {}
@@ -210,6 +215,11 @@ struct running_folds<P, Leaf, Leaves...> {
     bool const others_fit = rest.fits(elements);
     return fit && others_fit;
   }
+  __device__ __forceinline__ void count(int elements) {
+    if constexpr (here_is_exact)
+      here.lanes.added += elements;
+    rest.count(elements);
+  }
   template <class Row>
   __device__ __forceinline__ void step_rounding(pack<Leaf, Leaves...> const& l, int k, Row const& r) {
     if constexpr (!here_is_exact)
@@ -222,6 +232,11 @@ struct running_folds<P, Leaf, Leaves...> {
       here.add_slowly(l.first, each_row);
     rest.add_slowly(l.rest, each_row);
   }
+  /// Closes folds that are all exact sums.
+  __device__ __forceinline__ void close_in_rooms() {
+    here.lanes.close();
+    rest.close_in_rooms();
+  }
   __device__ __forceinline__ void end_row(pack<Leaf, Leaves...> const& l, int r) {
     here.end_row(l.first, r);
     rest.end_row(l.rest, r);
@@ -233,24 +248,6 @@ struct running_folds<P, Leaf, Leaves...> {
     return States{here.close_freely(l.first), rest.close_freely(l.rest)};
   }
 };
-
-/// Feeds rows of a leaf, `left` elements of which exist from `start` on, one row after the other, from memory.
-template <plan P, class Program, class Folds>
-__device__ __forceinline__ void feed_slowly(Program const& p, i64 start, int rows, i64 left, int thread, Folds& folds) {
-  constexpr int group = P.lanes_per_group, per_row = 32 * group;
-#pragma unroll 1
-  for (int r = 0; r < rows; ++r)
-#pragma unroll
-    for (int k = 0; k < group; ++k)
-      if (int const e = r * per_row + lane_in_row<P>(thread, k); e < left)
-        folds.step_rounding(p.leaves, k, p.row_at(start + e));
-  folds.add_slowly(p.leaves, [&](auto const& f) {
-#pragma unroll 1
-    for (int i = 0; i < rows * group; ++i)
-      if (int const e = i / group * per_row + lane_in_row<P>(thread, i % group); e < left)
-        f(p.row_at(start + e));
-  });
-}
 
 /// Feeds whole leaf k of a warp to running folds.
 template <plan P, class Program, class Leaves, class Folds>
@@ -266,19 +263,6 @@ __device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, 
     in.load(columns, at, thread);
     if (batch + P.rows_in_flight == rows)
       from.release(k);
-    if constexpr (Folds::exact) {
-      folds.look_afresh();
-#pragma unroll
-      for (int r = 0; r < P.rows_in_flight; ++r)
-#pragma unroll
-        for (int l = 0; l < group; ++l)
-          folds.template enter<true>(
-              p.leaves, in.row_at(columns, at, position + (batch + r) * per_row + lane_in_row<P>(thread, l), r, l, thread));
-      if (!folds.fits(P.rows_in_flight * group)) {
-        feed_slowly<P>(p, position - p.first + batch * per_row, P.rows_in_flight, P.elements_per_leaf(), thread, folds);
-        continue;
-      }
-    }
 #pragma unroll
     for (int r = 0; r < P.rows_in_flight; ++r) {
 #pragma unroll
@@ -296,8 +280,6 @@ __device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
   i64 const start = leaf * (i64(rows) * per_row);
   i64 const left = p.extent - start;
-  if constexpr (Folds::exact)
-    return feed_slowly<P>(p, start, rows, left, thread, folds);
 #pragma unroll(Folds::commutative ? 1 : rows)
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
@@ -425,18 +407,7 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  if constexpr (running_folds<P, Leaves...>::exact && P.stages == 0) {
-    // all warps of the grid sweep memory side by side
-    i64 const step = i64(gridDim.x) * P.warps_per_block();
-#pragma unroll 1
-    for (i64 at = leaf / P.leaves_per_warp; at < n.all; at += step) {
-      leaves_of_warp<P, program<Columns, Leaves...>> from(p, at, n.whole);
-      if (at < n.whole)
-        feed_whole_leaf<P>(p, from, 0, thread, folds);
-      else
-        feed_ragged_leaf<P>(p, at, thread, folds);
-    }
-  } else if (leaf < n.all) {
+  if (leaf < n.all) {
     leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, n.whole);
     int const present = n.all - leaf < P.leaves_per_warp ? int(n.all - leaf) : P.leaves_per_warp;
 #pragma unroll 1

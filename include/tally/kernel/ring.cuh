@@ -28,10 +28,12 @@ template <plan P, class Program>
 struct direct_leaves {
   Program const& p;
   i64 leaf; ///< the first of this warp
-  __device__ __forceinline__ direct_leaves(Program const& program, i64 at, i64) : p(program), leaf(at) {}
+  i64 step; ///< from one to the next
+  __device__ __forceinline__ direct_leaves(Program const& program, i64 at, i64, i64 apart = 1)
+      : p(program), leaf(at), step(apart) {}
   /// The columns to read leaf k from, and the element where it begins there.
   __device__ __forceinline__ auto const& columns(int) const { return p.columns; }
-  __device__ __forceinline__ i64 start(int k) const { return (leaf + k) * P.elements_per_leaf(); }
+  __device__ __forceinline__ i64 start(int k) const { return (leaf + k * step) * P.elements_per_leaf(); }
   __device__ __forceinline__ void wait(int) {}
   __device__ __forceinline__ void release(int) {}
 };
@@ -43,18 +45,20 @@ struct ring_leaves {
   static constexpr int leaf_bytes = ring_bytes_per_leaf<P>(static_cast<Columns const*>(nullptr));
   Program const& p;
   i64 leaf;
+  i64 step;
   int whole; ///< leaves of this warp that exist in full
   unsigned char* room;
   u64* arrived;
 
-  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 whole_leaves) : p(program), leaf(at) {
+  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 whole_leaves, i64 apart = 1)
+      : p(program), leaf(at), step(apart) {
     extern __shared__ __align__(128) unsigned char ring_room[];
     __shared__ u64 barriers[P.warps_per_block() * P.stages];
     int const warp = int(threadIdx.x / 32);
     room = ring_room + warp * (P.stages * leaf_bytes);
     arrived = barriers + warp * P.stages;
-    i64 const mine = whole_leaves - leaf;
-    whole = mine < 0 ? 0 : mine < P.leaves_per_warp ? int(mine) : P.leaves_per_warp;
+    i64 const mine = whole_leaves > leaf ? (whole_leaves - 1 - leaf) / step + 1 : 0;
+    whole = mine < P.leaves_per_warp ? int(mine) : P.leaves_per_warp;
     if (threadIdx.x % 32 == 0) {
       for (int s = 0; s < P.stages; ++s)
         cuda::ptx::mbarrier_init(arrived + s, 1);
@@ -78,7 +82,7 @@ struct ring_leaves {
       if constexpr (P.sources[i].load == load_primitive::bulk_ring) {
         constexpr int bytes = P.elements_per_leaf() * int(sizeof(*c.data));
         cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, to,
-                                 c.data + (leaf + k) * P.elements_per_leaf(), u32(bytes), arrived + stage);
+                                 c.data + (leaf + k * step) * P.elements_per_leaf(), u32(bytes), arrived + stage);
         to += bytes;
       }
     });
@@ -95,7 +99,7 @@ struct ring_leaves {
   /// The columns as they stand in the stage of leaf k: every element at the place it has in the leaf.
   __device__ __forceinline__ auto columns(int k) const {
     unsigned char* at = room + (k % P.stages) * leaf_bytes;
-    return staged<0>(p.columns, at, (leaf + k) * P.elements_per_leaf());
+    return staged<0>(p.columns, at, (leaf + k * step) * P.elements_per_leaf());
   }
   __device__ __forceinline__ i64 start(int) const { return 0; }
 

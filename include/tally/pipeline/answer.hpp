@@ -14,6 +14,7 @@
 #include <tally/fold/moments.hpp>
 #include <tally/fold/norm.hpp>
 #include <tally/fold/program.hpp>
+#include <tally/fold/variance.hpp>
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0::answers {
@@ -160,6 +161,27 @@ struct exact_mean {
   template <class Outcome>
   constexpr auto value(Outcome const& o) const {
     return get<Sum::index>(o.leaves).monoid.mean(get<Sum::index>(o.states), count.value(o));
+  }
+};
+
+/// The variance, or its root, from the exact sums of numbers and of their squares.
+template <class Number, class To, int Fewer, bool Root, class Sum, class Squares, class Count>
+struct exact_spread {
+  Sum sum;
+  Squares squares;
+  Count count;
+  template <class Outcome>
+  constexpr bool empty(Outcome const&) const {
+    return false;
+  }
+  template <class Outcome>
+  To value(Outcome const& o) const {
+    To const v = exact_variance<Number, To, accumulator_t<Number>>(get<Sum::index>(o.states), get<Squares::index>(o.states),
+                                                                   count.value(o), Fewer);
+    if constexpr (Root)
+      return math::sqrt(v);
+    else
+      return v;
   }
 };
 
@@ -311,6 +333,47 @@ constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, A
   auto planted_all = unpack([&](auto const&... a) { return plant_all(p, leaves, a...); }, f.args);
   auto node = node_of<decltype(planted_all.leaves), Op>(planted_all.node);
   return planted<decltype(planted_all.leaves), decltype(node)>{planted_all.leaves, node};
+}
+/// What a function of deviations divides by less than n, and whether it takes the root.
+template <class Op>
+struct spread_of;
+template <int F>
+struct spread_of<op::variance<F>> {
+  static constexpr int fewer = F;
+  static constexpr bool root = false;
+};
+template <>
+struct spread_of<op::stddev> : spread_of<op::variance<0>> {
+  static constexpr bool root = true;
+};
+/// The folds that the variance of floats consists of under exact: the sum, the sum of squares, and the count.
+template <class In, class X, class Mask>
+constexpr auto parts_of_spread(folding<variance_operation<In>, pack<X>, Mask> const& f) {
+  auto const x = f.values.first;
+  auto square = make_pack(call<op::times, X, X>(make_pack(x, x)));
+  return make_pack(folding<sum_operation<>, pack<X>, Mask>{{}, f.values, f.mask},
+                   folding<sum_operation<>, decltype(square), Mask>{{}, square, f.mask},
+                   folding<count_operation, pack<>, Mask>{{}, {}, f.mask});
+}
+template <class Pipe, class Op, class In, class X, class Mask>
+concept exact_spread_in = is_exact<Pipe> && requires { spread_of<Op>::fewer; } && floating<value_in<X, Pipe>> &&
+                          floating<typename variance_operation<In>::template accumulator<value_in<X, Pipe>>>;
+/// Whether a composed fold is planted in the parts of a spread.
+template <class Pipe, class Fold>
+inline constexpr bool has_parts = false;
+template <class Pipe, class Op, class In, class X, class Mask>
+inline constexpr bool has_parts<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> =
+    exact_spread_in<Pipe, Op, In, X, Mask>;
+template <class Pipe, class Leaves, class Op, class In, class X, class Mask>
+  requires exact_spread_in<Pipe, Op, In, X, Mask>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>> const& f) {
+  using Number = accumulator_t<value_in<X, Pipe>>;
+  using To = typename variance_operation<In>::template accumulator<value_in<X, Pipe>>;
+  auto all = unpack([&](auto const&... part) { return plant_all(p, leaves, part...); }, parts_of_spread(f.args.first));
+  return [&]<class Sum, class Squares, class Count>(pack<Sum, Squares, Count> const&) {
+    using Node = exact_spread<Number, To, spread_of<Op>::fewer, spread_of<Op>::root, Sum, Squares, Count>;
+    return planted<decltype(all.leaves), Node>{all.leaves, {}};
+  }(all.node);
 }
 template <class Pipe, class Leaves, class Fold, class T>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f) {

@@ -33,13 +33,15 @@ constexpr load_primitive load_of() {
 }
 
 /// Leaves a warp needs before a ring has anything to fill ahead. H200, CUDA 13.0, 2026-11-20, sum, min, max, mean and
-/// variance of f32 (tests/bench/tune five): 2^24 31.5 -> 25.7 us, 2^28 300 -> 249 us.
+/// variance of f32 (tests/bench/tune five): 2^24 31.5 -> 25.7 us, 2^28 300 -> 249 us. Exact sums of 2^28 (docs/measured),
+/// without a ring and with one: f32 240.5, 239.2; f64 478.6, 475.0; a dot product of f32 662, 706.
 inline constexpr int leaves_per_ring = 8;
 inline constexpr int stages_per_ring = 2;
 
 /// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
 constexpr i64 ring_block_bytes(facts const& f, int threads) {
-  return f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads / 32) + i64(threads) * f.state_bytes();
+  i64 const states = f.any_exact() ? i64(threads / 32) * 2 * f.state_bytes() + i64(threads) * 8 : i64(threads) * f.state_bytes();
+  return f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads / 32) + states;
 }
 /// The largest block whose rings fit: few blocks meet sooner than many. At least 128.
 constexpr int threads_per_ring_block(facts const& f) {
@@ -52,7 +54,11 @@ constexpr int threads_per_ring_block(facts const& f) {
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
 constexpr bool ring_pays(facts const& f, why_not_list& why) {
-  bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
+  bool const heavy = f.running_bytes() > 16 || f.source_count > 2 || (f.any_exact() && f.source_count == 1);
+  if (!heavy && f.any_exact()) {
+    why.add("bulk ring", "exact sums of {0} sources are bound by arithmetic: a ring has nothing to hide", -1, f.source_count);
+    return false;
+  }
   if (!heavy) {
     why.add("bulk ring", "{0} bytes of state and {1} sources fold faster than they load: registers hold enough in flight", -1,
             f.running_bytes(), f.source_count);

@@ -11,7 +11,9 @@
 namespace tally::inline v0::planning {
 
 /// Blocks of a grid at most. An exact sum is carried into its words once a block, so there are no more than run at once.
-constexpr i64 most_blocks(facts const& f) { return f.any_exact() ? i64(f.target.multiprocessors) * 2 : 0x7fffffff; }
+constexpr i64 most_blocks(facts const& f, plan const& p) {
+  return f.any_exact() ? i64(f.target.multiprocessors) * p.blocks_per_multiprocessor : 0x7fffffff;
+}
 
 /// Leaves of a warp without a ring. One, where a state is a word or two: the loads of a whole leaf are in flight at once, and
 /// small blocks leave no ragged last wave. Eight, where combining costs: the trees of eight leaves side by side take little
@@ -31,12 +33,13 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : wide || few || p.leaves_per_warp > 1 ? 256 : 512;
   while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
-  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > most_blocks(f))
+  bool const alone = heavy || (f.any_exact() && (p.stages > 0 || f.source_count > 1));
+  p.blocks_per_multiprocessor = alone ? 1 : 2;
+  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > most_blocks(f, p))
     p.leaves_per_warp *= 2;
-  p.rows_in_flight = p.stages > 0          ? 2
+  p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 ? f.rows_per_leaf : 2)
                      : f.source_count <= 1 ? f.rows_per_leaf
                                            : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
-  p.blocks_per_multiprocessor = heavy ? 1 : 2;
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
             f.source_count, f.running_bytes());

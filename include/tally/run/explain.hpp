@@ -54,7 +54,11 @@ template <class Pipe, class Leaves, class Op, class Values, class Mask>
 }
 template <class Pipe, class Leaves, class Op, class... Args>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {
-  return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
+  if constexpr (answers::detail::has_parts<Pipe, folded_call<Op, Args...>>)
+    return unpack([&](auto const&... part) { return name_all(p, leaves, names, part...); },
+                  answers::detail::parts_of_spread(f.args.first));
+  else
+    return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
 }
 template <class Pipe, class Leaves, class Fold, class T>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, name_list& names) {

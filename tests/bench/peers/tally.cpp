@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// tally as a contestant: each workload as a user writes it, under both contracts, queued on the bench's stream through the
+// tally as a contestant: each workload as a user writes it, under every contract that it has, queued on the bench's stream through the
 // door that run() itself uses. Every enqueue binds, plans and looks its kernel up again, as a warm run does; the
 // states stay on the device, as the answers of the peers do. Test layer.
 #include "../contestant.h"
@@ -44,7 +44,7 @@ template <class Answer> void spread(Answer const& answer, double* out) {
 /// `Work::pipeline(columns, n)` is the reduction; everything else is the same for all.
 template <class Work, contract Contract> struct run_of : prepared_run {
   using reduction = decltype(Work::pipeline(nullptr, 0));
-  using bound_type = decltype(bind(std::declval<reduction const&>()));
+  using bound_type = decltype(bench::bind_as<Contract>(std::declval<reduction const&>()));
   using states = typename decltype(bound_type::program)::states;
 
   explicit run_of(std::int64_t count) : n(count) {}
@@ -52,7 +52,7 @@ template <class Work, contract Contract> struct run_of : prepared_run {
   void enqueue(addresses columns, void* stream) override {
     auto const r = Work::pipeline(columns, n);
     check_source(r.pipe.source);
-    auto bound = bind(r);
+    auto bound = bench::bind_as<Contract>(r);
     auto request = detail::request_for(bound.program, on::gpu.stream(stream), Contract);
     request.answer = place.data();
     gpu::enqueue(request);
@@ -61,7 +61,7 @@ template <class Work, contract Contract> struct run_of : prepared_run {
   void results(double* out) const override {
     const void* nowhere[3] = {nullptr, nullptr, nullptr};
     auto const r = Work::pipeline(nowhere, n);
-    auto const bound = bind(r);
+    auto const bound = bench::bind_as<Contract>(r);
     states s;
     gpu::copy(&s, place.data(), sizeof s, 0, used);
     gpu::wait(0, used);
@@ -89,6 +89,8 @@ std::vector<maker> const& table() {
       constexpr std::int64_t any = std::int64_t{1} << 40;
       all.push_back({{workload, type, "reproducible", "tally", columns, results, 1, 1, any}, &make<Work, contract::reproducible>});
       all.push_back({{workload, type, "fast", "tally", columns, results, 1, 1, any}, &make<Work, contract::fast>});
+      if constexpr (bench::has_exact_form<Work>)
+        all.push_back({{workload, type, "exact", "tally", columns, results, 1, 1, any}, &make<Work, contract::exact>});
     });
     return all;
   }();

@@ -21,6 +21,17 @@ template <class T> auto column(addresses columns, int which, std::int64_t n) {
   return device(static_cast<T const*>(columns == nullptr ? nullptr : columns[which]), n);
 }
 
+/// A reduction bound as a contract asks.
+template <contract Contract, class R> auto bind_as(R const& r) {
+  if constexpr (Contract == contract::exact)
+    return bind_exactly(r);
+  else
+    return bind(r);
+}
+/// Whether all folds of a workload have an exact form.
+template <class Work>
+inline constexpr bool has_exact_form = tally::detail::runnable<decltype(Work::pipeline(nullptr, 0)), exact_contract>;
+
 template <class T> struct sum_of {
   static auto pipeline(addresses c, std::int64_t n) { return from(column<T>(c, 0, n)) | reduce(sum); }
 };

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Programs with exact sums: how their leaves are fed, and, where there is nothing but exact sums, how their blocks meet. Layer
+// 4. The order is free, so all warps of the grid sweep memory side by side, and the last block adds the words of all others,
+// digit by digit, one thread a digit, without ever holding a state in registers.
+#pragma once
+
+#include <tally/kernel/leaf.cuh>
+#include <tally/kernel/partials.cuh>
+
+namespace tally::inline v0::kernel {
+
+template <class... Leaves>
+constexpr bool any_exact_sum(pack<Leaves...> const*) {
+  return (false || ... || exact_sum<typename Leaves::monoid_type>);
+}
+template <class... Leaves>
+constexpr bool only_exact_sums(pack<Leaves...> const*) {
+  return (true && ... && exact_sum<typename Leaves::monoid_type>);
+}
+
+/// Feeds rows of a leaf, `left` elements of which exist from `start` on, from memory and whatever they hold.
+template <plan P, class Program, class Folds>
+__device__ __forceinline__ void feed_slowly(Program const& p, i64 start, i64 left, int thread, Folds& folds) {
+  constexpr int group = P.lanes_per_group, per_row = 32 * group, rows = P.rows_in_flight;
+#pragma unroll 1
+  for (int r = 0; r < rows; ++r)
+#pragma unroll
+    for (int k = 0; k < group; ++k)
+      if (int const e = r * per_row + lane_in_row<P>(thread, k); e < left)
+        folds.step_rounding(p.leaves, k, p.row_at(start + e));
+  folds.add_slowly(p.leaves, [&](auto const& f) {
+#pragma unroll 1
+    for (int i = 0; i < rows * group; ++i)
+      if (int const e = i / group * per_row + lane_in_row<P>(thread, i % group); e < left)
+        f(p.row_at(start + e));
+  });
+}
+
+/// Feeds leaf k of a warp, the `leaf`-th of all: rows that fit the windows from registers, others and ragged ones slowly.
+template <plan P, class Program, class From, class Folds>
+__device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, int k, i64 leaf, bool whole, int thread, Folds& folds) {
+  constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
+  i64 const start = leaf * P.elements_per_leaf();
+  if (whole)
+    from.wait(k);
+  auto const& columns = from.columns(k);
+#pragma unroll 1
+  for (int batch = 0; batch < rows; batch += P.rows_in_flight) {
+    i64 const at = from.start(k) + batch * per_row, position = p.first + start + batch * per_row;
+    auto in = [&]<class... Cs>(pack<Cs...> const&) { return loaded_rows<P, P.rows_in_flight, 0, Cs...>{}; }(columns);
+    auto const each = [&](auto const& f) {
+#pragma unroll
+      for (int r = 0; r < P.rows_in_flight; ++r)
+#pragma unroll
+        for (int l = 0; l < group; ++l)
+          f(l, in.row_at(columns, at, position + r * per_row + lane_in_row<P>(thread, l), r, l, thread));
+    };
+    bool fits = whole;
+    if (whole) {
+      in.load(columns, at, thread);
+      if (batch + P.rows_in_flight == rows)
+        from.release(k);
+      folds.look_afresh();
+      each([&](int, auto const& row) { folds.template enter<true>(p.leaves, row); });
+      fits = folds.fits(P.rows_in_flight * group);
+    }
+    if (fits) {
+      each([&](int l, auto const& row) { folds.step(p.leaves, l, true, row); });
+      folds.count(P.rows_in_flight * group);
+    } else {
+      feed_slowly<P>(p, start + batch * per_row, p.extent - (start + batch * per_row), thread, folds);
+    }
+  }
+}
+
+/// The folds of this thread over all leaves of its warp.
+template <plan P, class Columns, class... Leaves>
+__device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
+  running_folds<P, Leaves...> folds(p.leaves);
+  i64 const first = leaf / P.leaves_per_warp, step = i64(gridDim.x) * P.warps_per_block();
+  if (first < n.all) {
+    leaves_of_warp<P, program<Columns, Leaves...>> from(p, first, n.whole, step);
+    i64 at = first;
+#pragma unroll 1
+    for (int k = 0; at < n.all; ++k, at += step)
+      feed_exact_leaf<P>(p, from, k, at, at < n.whole, thread, folds);
+  }
+  return folds;
+}
+
+/// Adds the words of `count` blocks to what one room holds, and carries.
+template <plan P, exact_sum M, int Slot>
+__device__ __forceinline__ void collect_exactly(u64 const* from, int words_apart, u32 count, u32 epoch) {
+  auto& room = exact_room_of<P, M, Slot>();
+  constexpr int words = exact_room<M, P.warps_per_block()>::digits + 1, threads = P.threads_per_block, batch = 8;
+  constexpr int stride = words <= 16 && threads > 16 ? 16 : words <= 32 || threads <= 32 ? 32 : words <= 64 || threads <= 64 ? 64
+                         : words <= 128 || threads <= 128 ? 128 : 256;
+  constexpr int groups = threads / stride;
+  __shared__ u64 part[groups * (stride > words ? stride : words)];
+  int const column = int(threadIdx.x) % stride, group = int(threadIdx.x) / stride;
+  __syncthreads(); // of the fold before this one
+#pragma unroll 1
+  for (int w = column; w < words; w += stride) {
+    u64 sum = 0;
+#pragma unroll 1
+    for (u32 first = u32(group); first < count; first += groups * batch) {
+      u64 seen[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (u32 const b = first + u32(k * groups); b < count)
+          seen[k] = peek_word(from + i64(b) * words_apart + w);
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (u32 const b = first + u32(k * groups); b < count) {
+          u64 const word = await_word(from + i64(b) * words_apart + w, seen[k], epoch);
+          sum = w < words - 1 ? sum + word : sum | word;
+        }
+    }
+    part[group * words + w] = sum;
+  }
+  __syncthreads();
+  for (int w = int(threadIdx.x); w < words; w += threads) {
+    u64 sum = 0;
+#pragma unroll(groups < 8 ? groups : 8)
+    for (int g = 0; g < groups; ++g)
+      sum = w < words - 1 ? sum + part[g * words + w] : sum | part[g * words + w];
+    if (w < words - 1)
+      room.digit[0][w] = sum;
+    else
+      room.word[w] = u32(sum);
+  }
+  __syncthreads();
+  room.carry();
+}
+
+/// The states in the rooms of a block, for thread 0.
+template <plan P, class Columns, class... Leaves>
+__device__ __forceinline__ void take_states(program<Columns, Leaves...> const&, pack<typename Leaves::state...>& s) {
+  if (threadIdx.x == 0)
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+      using M = typename nth_t<i, Leaves...>::monoid_type;
+      get<i>(s) = exact_room_of<P, M, int(sizeof...(Leaves)) - 1 - i>().state();
+    });
+}
+
+/// From the words in the rooms of every block to the states of the grid: true in the block whose thread 0 then has them.
+template <plan P, class Columns, class... Leaves>
+__device__ __forceinline__ bool meet_exactly(program<Columns, Leaves...> const& p, partials_view const& ws, u32 epoch,
+                                            pack<typename Leaves::state...>& s) {
+  using Program = program<Columns, Leaves...>;
+  if (gridDim.x == 1) {
+    take_states<P>(p, s);
+    return true;
+  }
+  constexpr int apart = words_per_partial<Program>;
+  __syncthreads(); // thread 0 has made the words
+  int offset = 0;
+  for_each_index<Program::leaf_count>([&](auto i) {
+    using M = typename nth_t<i, Leaves...>::monoid_type;
+    auto const& room = exact_room_of<P, M, Program::leaf_count - 1 - i>();
+    constexpr int words = exact_room<M, P.warps_per_block()>::digits + 1;
+    for (int w = int(threadIdx.x); w < words; w += P.threads_per_block)
+      store_word(ws.words + i64(blockIdx.x) * apart + offset + w, room.word[w], epoch);
+    offset += words + 1; // a state ends with a word that is always zero
+  });
+  if (blockIdx.x != gridDim.x - 1)
+    return false;
+  offset = 0;
+  for_each_index<Program::leaf_count>([&](auto i) {
+    using M = typename nth_t<i, Leaves...>::monoid_type;
+    collect_exactly<P, M, Program::leaf_count - 1 - i>(ws.words + offset, apart, gridDim.x, epoch);
+    offset += exact_room<M, P.warps_per_block()>::digits + 2;
+  });
+  take_states<P>(p, s);
+  return true;
+}
+
+} // namespace tally::inline v0::kernel
