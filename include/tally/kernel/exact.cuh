@@ -337,14 +337,13 @@ struct exact_lanes {
       above = base;
     }
   }
-  /// The exact sum of the block as words in its room, made by thread 0; all threads must come.
+  /// What this warp has added is in its digits.
   __device__ __forceinline__ void close() {
     if (window.base >= 0)
       window.flush(room(), warp(), added);
     u32 const of_warp = __reduce_or_sync(whole_warp, special);
     if (threadIdx.x % 32 == 0)
       room().special[warp()] = of_warp;
-    room().template total<P.threads_per_block>();
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Programs with exact sums: how their leaves are fed, and, where there is nothing but exact sums, how their blocks meet. Layer
-// 4. The order is free, so all warps of the grid sweep memory side by side, and the last block adds the words of all others,
-// digit by digit, one thread a digit, without ever holding a state in registers.
+// 4. The order is free, so all warps of the grid sweep memory side by side, and the last block adds the words of all others
+// digit by digit, without ever holding a state in registers.
 #pragma once
 
 #include <tally/kernel/leaf.cuh>
@@ -89,49 +89,35 @@ __device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& 
   return folds;
 }
 
-/// Adds the words of `count` blocks to what one room holds, and carries.
+/// The words of all blocks become the digits of the warps of this one: warp w adds those of every block that is w modulo the
+/// warps of a block, a lane a word.
 template <plan P, exact_sum M, int Slot>
-__device__ __forceinline__ void collect_exactly(u64 const* from, int words_apart, u32 count, u32 epoch) {
+__device__ __forceinline__ void collect_exactly(u64 const* from, int words_apart, u32 epoch) {
   auto& room = exact_room_of<P, M, Slot>();
-  constexpr int words = exact_room<M, P.warps_per_block()>::digits + 1, threads = P.threads_per_block, batch = 8;
-  constexpr int stride = words <= 16 && threads > 16 ? 16 : words <= 32 || threads <= 32 ? 32 : words <= 64 || threads <= 64 ? 64
-                         : words <= 128 || threads <= 128 ? 128 : 256;
-  constexpr int groups = threads / stride;
-  __shared__ u64 part[groups * (stride > words ? stride : words)];
-  int const column = int(threadIdx.x) % stride, group = int(threadIdx.x) / stride;
-  __syncthreads(); // of the fold before this one
+  constexpr int digits = exact_room<M, P.warps_per_block()>::digits, warps = P.warps_per_block(), batch = 8;
+  u32 const warp = threadIdx.x / 32;
 #pragma unroll 1
-  for (int w = column; w < words; w += stride) {
+  for (int w = int(threadIdx.x % 32); w <= digits; w += 32) {
     u64 sum = 0;
 #pragma unroll 1
-    for (u32 first = u32(group); first < count; first += groups * batch) {
+    for (u32 first = warp; first < gridDim.x; first += warps * batch) {
       u64 seen[batch];
 #pragma unroll
       for (int k = 0; k < batch; ++k)
-        if (u32 const b = first + u32(k * groups); b < count)
+        if (u32 const b = first + u32(k * warps); b < gridDim.x)
           seen[k] = peek_word(from + i64(b) * words_apart + w);
 #pragma unroll
       for (int k = 0; k < batch; ++k)
-        if (u32 const b = first + u32(k * groups); b < count) {
+        if (u32 const b = first + u32(k * warps); b < gridDim.x) {
           u64 const word = await_word(from + i64(b) * words_apart + w, seen[k], epoch);
-          sum = w < words - 1 ? sum + word : sum | word;
+          sum = w < digits ? sum + word : sum | word;
         }
     }
-    part[group * words + w] = sum;
-  }
-  __syncthreads();
-  for (int w = int(threadIdx.x); w < words; w += threads) {
-    u64 sum = 0;
-#pragma unroll(groups < 8 ? groups : 8)
-    for (int g = 0; g < groups; ++g)
-      sum = w < words - 1 ? sum + part[g * words + w] : sum | part[g * words + w];
-    if (w < words - 1)
-      room.digit[0][w] = sum;
+    if (w < digits)
+      room.digit[warp][w] = sum;
     else
-      room.word[w] = u32(sum);
+      room.special[warp] = u32(sum);
   }
-  __syncthreads();
-  room.carry();
 }
 
 /// The states in the rooms of a block, for thread 0.
@@ -144,36 +130,43 @@ __device__ __forceinline__ void take_states(program<Columns, Leaves...> const&, 
     });
 }
 
-/// From the words in the rooms of every block to the states of the grid: true in the block whose thread 0 then has them.
+/// From the digits in the rooms of every block to the states of the grid: true in the block whose thread 0 then has them.
+/// What a block does with the digits of its warps, the last one does once more with those of all blocks, by the same
+/// instructions, which are in the multiprocessor's cache by then.
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ bool meet_exactly(program<Columns, Leaves...> const& p, partials_view const& ws, u32 epoch,
                                             pack<typename Leaves::state...>& s) {
   using Program = program<Columns, Leaves...>;
-  if (gridDim.x == 1) {
-    take_states<P>(p, s);
-    return true;
-  }
   constexpr int apart = words_per_partial<Program>;
-  __syncthreads(); // thread 0 has made the words
-  int offset = 0;
-  for_each_index<Program::leaf_count>([&](auto i) {
-    using M = typename nth_t<i, Leaves...>::monoid_type;
-    auto const& room = exact_room_of<P, M, Program::leaf_count - 1 - i>();
-    constexpr int words = exact_room<M, P.warps_per_block()>::digits + 1;
-    for (int w = int(threadIdx.x); w < words; w += P.threads_per_block)
-      store_word(ws.words + i64(blockIdx.x) * apart + offset + w, room.word[w], epoch);
-    offset += words + 1; // a state ends with a word that is always zero
-  });
-  if (blockIdx.x != gridDim.x - 1)
-    return false;
-  offset = 0;
-  for_each_index<Program::leaf_count>([&](auto i) {
-    using M = typename nth_t<i, Leaves...>::monoid_type;
-    collect_exactly<P, M, Program::leaf_count - 1 - i>(ws.words + offset, apart, gridDim.x, epoch);
-    offset += exact_room<M, P.warps_per_block()>::digits + 2;
-  });
-  take_states<P>(p, s);
-  return true;
+#pragma unroll 1
+  for (bool fresh = true;; fresh = false) {
+    for_each_index<Program::leaf_count>([&](auto i) {
+      using M = typename nth_t<i, Leaves...>::monoid_type;
+      exact_room_of<P, M, Program::leaf_count - 1 - i>().template total<P.threads_per_block>();
+    });
+    if (!fresh || gridDim.x == 1) {
+      take_states<P>(p, s);
+      return true;
+    }
+    __syncthreads(); // thread 0 has made the words
+    int offset = 0;
+    for_each_index<Program::leaf_count>([&](auto i) {
+      using M = typename nth_t<i, Leaves...>::monoid_type;
+      auto const& room = exact_room_of<P, M, Program::leaf_count - 1 - i>();
+      constexpr int digits = exact_room<M, P.warps_per_block()>::digits;
+      for (int w = int(threadIdx.x); w <= digits; w += P.threads_per_block)
+        store_word(ws.words + i64(blockIdx.x) * apart + offset + w, room.word[w], epoch);
+      offset += digits + 2; // a state ends with a word that is always zero
+    });
+    if (blockIdx.x != gridDim.x - 1)
+      return false;
+    offset = 0;
+    for_each_index<Program::leaf_count>([&](auto i) {
+      using M = typename nth_t<i, Leaves...>::monoid_type;
+      collect_exactly<P, M, Program::leaf_count - 1 - i>(ws.words + offset, apart, epoch);
+      offset += exact_room<M, P.warps_per_block()>::digits + 2;
+    });
+  }
 }
 
 } // namespace tally::inline v0::kernel

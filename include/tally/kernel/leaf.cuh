@@ -151,6 +151,7 @@ struct running_fold<P, Leaf, Slot> {
   }
   __device__ __forceinline__ State close_freely(Leaf const& l) {
     lanes.close();
+    lanes.room().template total<P.threads_per_block>();
     return threadIdx.x == 0 ? lanes.room().state() : l.monoid.identity();
   }
 };
