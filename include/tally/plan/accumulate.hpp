@@ -135,6 +135,11 @@ constexpr accumulation choose_rung(tile_facts const& f) {
       a.why.add(name, "the contract is reproducible and the addition rounds: its bits depend on the order");
     return a;
   }
+  if (f.promise == contract::exact && detail::rounds(f)) {
+    for (char const* name : {"bulk reduce", "vector red", "scalar red"})
+      a.why.add(name, "the contract is exact and the addition rounds: choose_exact_rung knows the ways to exact sums");
+    return a;
+  }
   a.how = bulk_pays(f, a.why) ? rung::bulk_reduce : vector_pays(f, a.why) ? rung::vector_red : rung::scalar_red;
   if (a.how == rung::bulk_reduce) return a; // launched by whoever filled the shared memory
   a.elements_per_red = a.how == rung::vector_red ? elements_per_red(f) : 1;

@@ -15,4 +15,5 @@
 #include <tally/primitive/red.cuh>
 #include <tally/primitive/red_async.cuh>
 #include <tally/primitive/red_vector.cuh>
+#include <tally/primitive/rows_gathered.cuh>
 #include <tally/primitive/store_sum_ring.cuh>
