@@ -67,10 +67,10 @@ TEST_CASE("a sum of float does not stand still at 2^24, as a running one does") 
 
 TEST_CASE("in<T>() keeps the sum in another type, and rounds once at the end") {
   auto const x = filled(1 << 20, 0.1f);
-  double const exact = double(0.1f) * (1 << 20);
+  double const right = double(0.1f) * (1 << 20);
   auto const in_double = run(from(x) | sum.in<double>());
   static_assert(std::is_same_v<decltype(in_double), double const>);
-  CHECK(in_double == exact);
+  CHECK(in_double == right);
   std::vector<int> const whole{1 << 30, 1 << 30, 1};
   CHECK(run(from(whole) | sum.in<float>()) == 2147483648.f);
   CHECK(run(from(whole) | sum.in<double>()) == 2147483649.0);

@@ -47,10 +47,10 @@ TEST_CASE("integers are folded in double, f16 and bf16 in float") {
 TEST_CASE("a large offset costs little accuracy, where the mean of squares less the square of the mean loses all") {
   std::vector<float> x(100003);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1e6f + float(i % 17);
-  double const exact = in_two_passes(x);
+  double const right = in_two_passes(x);
   auto const [v, textbook] = run(from(x) | reduce(variance, sum(_1 * _1) / count - mean * mean));
-  CHECK(v == doctest::Approx(exact).epsilon(1e-3));
-  CHECK(std::fabs(double(textbook) - exact) > 1.0);
+  CHECK(v == doctest::Approx(right).epsilon(1e-3));
+  CHECK(std::fabs(double(textbook) - right) > 1.0);
   std::vector<double> y(x.begin(), x.end());
   for (double& value : y) value += 1e9;
   CHECK(run(from(y) | variance) == doctest::Approx(in_two_passes(y)).epsilon(1e-9));

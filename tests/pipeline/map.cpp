@@ -73,7 +73,7 @@ TEST_CASE("a struct of the user's own is taken apart by a function of the user's
 
 TEST_CASE("a host lambda is given every element, and keeps the pipeline on the CPU") {
   std::vector<float> const x{1, 2}, y{3, 4};
-  int const weight = 2;
+  int weight = 2;
   auto const p = from(x, y) | map([weight](float a, float b) { return double(a) * double(b) * weight; }) | reduce(sum);
   CHECK(run(p) == 22.0);
   CHECK(run(p, on::cpu) == 22.0);

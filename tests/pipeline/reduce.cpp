@@ -68,10 +68,10 @@ TEST_CASE("integers are summed in 64 bits, wrap there, and say so when they are 
 
 TEST_CASE("compensated() carries the rounding errors of a float sum") {
   std::vector<float> x(30'000, 0.1f);
-  double exact = 0;
+  double right = 0;
   for (float const v : x)
-    exact += double(v);
-  CHECK(run(from(x) | reduce(sum.compensated())) == float(exact));
+    right += double(v);
+  CHECK(run(from(x) | reduce(sum.compensated())) == float(right));
 }
 
 TEST_CASE("minima and maxima are those of IEEE 754-2019: NaN wins, and -0 is less than +0") {

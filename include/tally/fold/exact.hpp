@@ -144,6 +144,6 @@ concept has_exact_counterpart = requires { typename exact_counterpart<M, Vs...>:
 
 /// A monoid whose states are exact sums.
 template <class M>
-concept exact_sum = requires { M::factors; typename M::range; };
+concept exact_monoid = requires { M::factors; typename M::range; };
 
 } // namespace tally::inline v0

@@ -20,7 +20,7 @@ template <plan P, class Program>
 __device__ __forceinline__ void combine_exact_sums(Program const& p, typename Program::states& s, int holders) {
   for_each_index<Program::leaf_count>([&](auto i) {
     using M = cuda::std::remove_cvref_t<decltype(get<i>(p.leaves).monoid)>;
-    if constexpr (exact_sum<M>)
+    if constexpr (exact_monoid<M>)
       get<i>(s) = combine_exactly<P, M, Program::leaf_count - 1 - i>(get<i>(s), int(threadIdx.x) < holders);
   });
 }
@@ -40,7 +40,7 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
   int const here = holders - warp * 32; // threads of this warp that hold a state
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
-    if constexpr (!exact_sum<cuda::std::remove_cvref_t<decltype(m)>>)
+    if constexpr (!exact_monoid<cuda::std::remove_cvref_t<decltype(m)>>)
       get<i>(s) = combine_lanes<32>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s),
                                     fresh && Whole::of(i) ? 1 : here, lane);
   });
@@ -52,7 +52,7 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
       s = of_warp[lane < most ? lane : 0];
       for_each_index<Program::leaf_count>([&](auto i) {
         auto const& m = get<i>(p.leaves).monoid;
-        if constexpr (!exact_sum<cuda::std::remove_cvref_t<decltype(m)>>)
+        if constexpr (!exact_monoid<cuda::std::remove_cvref_t<decltype(m)>>)
           get<i>(s) = combine_lanes<most>([&](auto const& a, auto const& b) { return m.combine(a, b); }, get<i>(s), warps, lane);
       });
     }

@@ -23,7 +23,7 @@ __device__ __forceinline__ i64 sum_of_warp(i32 x) {
 }
 
 /// Digits of one exact sum for every warp of a block.
-template <exact_sum M, int Warps>
+template <exact_monoid M, int Warps>
 struct exact_room {
   static constexpr int digits = 2 * M::range::words;
   u64 digit[Warps][digits];
@@ -84,14 +84,14 @@ struct exact_room {
 };
 
 /// The room of one of the folds of a block.
-template <plan P, exact_sum M, int Slot>
+template <plan P, exact_monoid M, int Slot>
 __device__ __forceinline__ auto& exact_room_of() {
   __shared__ exact_room<M, P.warps_per_block()> room;
   return room;
 }
 
 /// The states of the threads that hold one become one, in thread 0.
-template <plan P, exact_sum M, int Slot>
+template <plan P, exact_monoid M, int Slot>
 __device__ __forceinline__ typename M::state combine_exactly(typename M::state const& s, bool holds) {
   using room_type = exact_room<M, P.warps_per_block()>;
   room_type& room = exact_room_of<P, M, Slot>();
@@ -112,14 +112,14 @@ __device__ __forceinline__ typename M::state combine_exactly(typename M::state c
 }
 
 /// At most 27 bits of an element, times 2^at: what the slow way adds. Calls add(bits, at, negative) for each piece.
-template <exact_sum M, class Add>
+template <exact_monoid M, class Add>
 __device__ __forceinline__ void in_pieces(Add const& add, typename M::number x) {
   auto const a = take_apart(x);
   add(u32(a.fraction) & 0x7ffffffu, a.bit, a.negative);
   if constexpr (sizeof(x) == 8)
     add(u32(a.fraction >> 27), a.bit + 27, a.negative);
 }
-template <exact_sum M, class Add>
+template <exact_monoid M, class Add>
 __device__ __forceinline__ void in_pieces(Add const& add, typename M::number x, typename M::number y) {
   auto const a = take_apart(x), b = take_apart(y);
   bool const negative = a.negative != b.negative;
@@ -239,7 +239,7 @@ struct window_of<M> {
 };
 
 /// What an expression sees that feeds the slow way: numbers that pass are handed on.
-template <exact_sum M, class F>
+template <exact_monoid M, class F>
 struct passing {
   F const& f;
   template <class... Vs>
@@ -250,7 +250,7 @@ struct passing {
 };
 
 /// One exact sum in one thread.
-template <plan P, exact_sum M, int Slot>
+template <plan P, exact_monoid M, int Slot>
 struct exact_lanes {
   using window_type = window_of<M>;
   window_type window;

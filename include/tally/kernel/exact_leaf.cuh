@@ -12,11 +12,11 @@ namespace tally::inline v0::kernel {
 
 template <class... Leaves>
 constexpr bool any_exact_sum(pack<Leaves...> const*) {
-  return (false || ... || exact_sum<typename Leaves::monoid_type>);
+  return (false || ... || exact_monoid<typename Leaves::monoid_type>);
 }
 template <class... Leaves>
 constexpr bool only_exact_sums(pack<Leaves...> const*) {
-  return (true && ... && exact_sum<typename Leaves::monoid_type>);
+  return (true && ... && exact_monoid<typename Leaves::monoid_type>);
 }
 
 /// Feeds rows of a leaf, `left` elements of which exist from `start` on, from memory and whatever they hold.
@@ -91,7 +91,7 @@ __device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& 
 
 /// The words of all blocks become the digits of the warps of this one: warp w adds those of every block that is w modulo the
 /// warps of a block, a lane a word.
-template <plan P, exact_sum M, int Slot>
+template <plan P, exact_monoid M, int Slot>
 __device__ __forceinline__ void collect_exactly(u64 const* from, int words_apart, u32 epoch) {
   auto& room = exact_room_of<P, M, Slot>();
   constexpr int digits = exact_room<M, P.warps_per_block()>::digits, warps = P.warps_per_block(), batch = 8;

@@ -125,7 +125,7 @@ struct running_fold<P, Leaf, Slot> {
 
 /// An exact sum, whose lanes are the window of a thread and the digits of a warp.
 template <plan P, class Leaf, int Slot>
-  requires exact_sum<typename Leaf::monoid_type>
+  requires exact_monoid<typename Leaf::monoid_type>
 struct running_fold<P, Leaf, Slot> {
   using State = typename Leaf::state;
   using M = typename Leaf::monoid_type;

@@ -279,7 +279,7 @@ constexpr auto node_of(pack<Nodes...> const& nodes) {
   return computed<Op, Nodes...>{nodes};
 }
 template <class Leaf>
-concept exact_leaf = exact_sum<typename Leaf::monoid_type>;
+concept exact_leaf = exact_monoid<typename Leaf::monoid_type>;
 template <class Leaves, int I>
 struct leaf_at;
 template <class... Leaves, int I>

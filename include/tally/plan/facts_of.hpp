@@ -33,7 +33,7 @@ source_facts facts_of_column(C const& c) {
 template <monoid M>
 constexpr fold_facts facts_of_fold() {
   return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>(),
-          planning::red_async_combinable<M, primitive::sm_90a>, exact_sum<M>};
+          planning::red_async_combinable<M, primitive::sm_90a>, exact_monoid<M>};
 }
 
 /// The facts of one full reduction on a target under a contract.

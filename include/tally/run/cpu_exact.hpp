@@ -143,7 +143,7 @@ template <class M, class... Vs>
 }
 
 /// Adds a whole leaf of numbers.
-template <int Bytes, int Elements, exact_sum M>
+template <int Bytes, int Elements, exact_monoid M>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x) {
   auto const known = look_at<Bytes, Elements, 0>(x, on);
@@ -154,7 +154,7 @@ TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<type
 }
 
 /// Adds a whole leaf of products: of floats, a product is a double whose last 5 fraction bits are zero.
-template <int Bytes, int Elements, exact_sum M>
+template <int Bytes, int Elements, exact_monoid M>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x, typename M::number const* y) {
   if constexpr (cuda::std::same_as<typename M::number, float>) {

@@ -201,7 +201,7 @@ private:
 
 /// An exact sum, to which leaves are added as they come: its order is free.
 template <leaf_shape Shape, int Bytes, class Leaf>
-  requires exact_sum<typename Leaf::monoid_type>
+  requires exact_monoid<typename Leaf::monoid_type>
 struct folder<Shape, Bytes, Leaf> {
   using monoid_type = typename Leaf::monoid_type;
   using number = typename wants<monoid_type>::number;
@@ -229,7 +229,7 @@ TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& 
   if constexpr (needs<Program, Leaf>::at_once)
     if (whole) return add_whole_leaf(f, values, leaf, indices_up_to<decltype(leaf.values)::size>{});
   int const count = whole ? Shape.elements() : static_cast<int>(left);
-  if constexpr (exact_sum<typename Leaf::monoid_type>)
+  if constexpr (exact_monoid<typename Leaf::monoid_type>)
     add_ragged(values.p, leaf, f.sum, values.first, count);
   else
     f.add(leaf.monoid, fold_leaf<Shape>(values.p, leaf, values.first, count));

@@ -114,7 +114,7 @@ struct wants<M> {
   using number = typename vector_form<M>::number;
   using mask = integer_for<number>;
 };
-template <exact_sum M>
+template <exact_monoid M>
 struct wants<M> {
   using number = typename M::number;
   using mask = integer_for<number>;

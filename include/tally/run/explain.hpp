@@ -87,7 +87,7 @@ template <class Program, class Leaf>
 constexpr host_lanes lanes_of() {
   if constexpr (!cpu::detail::needs<Program, Leaf>::at_once)
     return host_lanes::opaque;
-  else if constexpr (exact_sum<typename Leaf::monoid_type>)
+  else if constexpr (exact_monoid<typename Leaf::monoid_type>)
     return host_lanes::registers;
   else if constexpr (!cpu::has_vector_form<typename Leaf::monoid_type> || decltype(Leaf::values)::size != 1)
     return host_lanes::one_by_one;
