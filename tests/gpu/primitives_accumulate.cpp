@@ -2,15 +2,10 @@
 //
 // The ladder gives the values of a loop on the host: every rung, type and operation, rows misaligned on either side in
 // every way, of 1 to 4097 columns, all rows to one key, no rows, signs mixed; and nothing beside a row is touched.
-#include "gpu/primitive_kernel.hpp"
-
-#include <tally/base/ordered_key.hpp>
-#include <tally/primitive/rung.hpp>
-
-#include <cstdint>
+#include "gpu/accumulated.hpp"
 
 using namespace tally;
-using primitive::operation, primitive::rung;
+using primitive::operation;
 
 namespace {
 
@@ -25,8 +20,14 @@ __global__ void scatter(T* table, i64 table_stride, T const* tile, i64 tile_stri
     if constexpr (bulk_reducible<Op, T>) accumulate_in_bulk<Op>(to, from, room, bytes_per_warp);
   } else if (how == 1) {
     accumulate<Op>(to, from);
-  } else {
+  } else if (how == 2) {
     accumulate_by_words<Op>(to, from);
+  } else if (how == 3) {
+    accumulate<Op, red_width{8}>(to, from);
+  } else if (how == 4) {
+    accumulate<Op, red_width{4}>(to, from);
+  } else {
+    accumulate<Op, red_width{16, halves::alone}>(to, from);
   }
 }
 template <operation Op, class T>
@@ -52,47 +53,10 @@ __global__ void one_tile(T* to, T const* from, int n, int shift) {
 char const header[] = "tally/primitive/accumulate.cuh";
 
 template <class T>
-T folded(operation op, T a, T b) {
-  if constexpr (integer<T>) {
-    using U = std::make_unsigned_t<T>;
-    switch (op) {
-    case operation::bit_and: return T(a & b);
-    case operation::bit_or: return T(a | b);
-    case operation::bit_xor: return T(a ^ b);
-    case operation::add: return T(U(U(a) + U(b)));
-    default: break;
-    }
-  }
-  if (op == operation::add) {
-    if constexpr (small_float<T>)
-      return T(float(a) + float(b));
-    else if constexpr (floating<T>)
-      return a + b;
-  }
-  return op == operation::min ? (b < a ? b : a) : (a < b ? b : a);
-}
-
-/// Small whole numbers, so that no order of additions rounds; for min and max, and integers, anything.
-template <class T>
-T number(operation op, std::mt19937& random) {
-  if constexpr (integer<T>)
-    return T(T(random()) * T(0x9e3779b1u) ^ T(random()));
-  else if (op == operation::add)
-    return T(float(int(random() % 5) - 2));
-  else
-    return T((float(random() % 4001) - 2000.5f) * 0.25f);
-}
-
-template <class T>
 struct shape {
   int columns, rows, table_rows, table_offset, tile_offset;
   long table_stride, tile_stride;
 };
-
-template <class T>
-bool same_numbers(std::vector<T> const& a, std::vector<T> const& b) {
-  return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
 
 template <class T>
 shape<T> a_shape(int columns, std::mt19937& random) {
@@ -106,6 +70,11 @@ shape<T> a_shape(int columns, std::mt19937& random) {
   if (any(3) == 0) {                 // everything aligned
     s.table_offset = s.tile_offset = 0;
     s.table_stride = s.tile_stride = (columns + per_16 - 1) / per_16 * per_16;
+  } else if (any(2) == 0 && per_16 > 2) { // to 8 bytes, or to 4
+    int const to = per_16 / 2 >> (per_16 == 8 ? any(2) : 0);
+    s.table_offset = any(per_16 / to) * to;
+    s.tile_offset = any(per_16 / to) * to;
+    s.table_stride = s.tile_stride = (columns + to - 1) / to * to;
   }
   return s;
 }
@@ -114,6 +83,7 @@ template <class T>
 void scatter_gives_the_loop(operation op, bool bulk) {
   CAPTURE(device_name<T>());
   CAPTURE(device_name(op));
+  constexpr int hows = small_float<T> ? 6 : 4; // narrower ones, and halves alone, are the same where there are none
   primitive_kernel const kernel(header, text, "scatter<" + device_name(op) + ", " + device_name<T>() + ">");
   std::mt19937 random(7u + unsigned(sizeof(T)));
   for (int columns : {1,  2,  3,  4,   5,   7,   8,   9,   15,  16,  17,   31,   32,  33,
@@ -134,7 +104,7 @@ void scatter_gives_the_loop(operation op, bool bulk) {
         }
       on_device const tile_there(tile);
       on_device const keys_there(keys);
-      for (int how = bulk ? 0 : 1; how < 3; ++how) {
+      for (int how = bulk ? 0 : 1; how < hows; ++how) {
         on_device const table_there(table);
         int const bytes_per_warp = repeat % 2 == 0 ? 4096 : 128;
         kernel({.grid_blocks = 1 + unsigned(repeat) * 3, .block_threads = 128, .dynamic_shared_bytes = 4 * 4096},
@@ -177,7 +147,7 @@ void tile_gives_the_loop(operation op) {
 } // namespace
 
 // values of: red.relaxed.gpu.global.add.f32, red.relaxed.gpu.global.add.v4.f32, red.relaxed.gpu.global.add.f64
-// values of: red.relaxed.gpu.global.add.noftz.f16, red.relaxed.gpu.global.add.noftz.bf16, red.relaxed.gpu.global.add.noftz.v4.*
+// values of: red.relaxed.gpu.global.add.v2.f32, red.relaxed.gpu.global.add.noftz.*
 // values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32, cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64
 // values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.*
 TEST_CASE("rows of floats are added by every rung") {
@@ -199,7 +169,8 @@ TEST_CASE("rows of integers are added by every rung") {
   scatter_gives_the_loop<u64>(operation::add, true);
 }
 
-// values of: red.relaxed.gpu.global.max.noftz.v4.f16x2, red.relaxed.gpu.global.min.noftz.v4.bf16x2, red.relaxed.gpu.global.min.s32
+// values of: red.relaxed.gpu.global.max.noftz.*f16, red.relaxed.gpu.global.max.noftz.*f16x2
+// values of: red.relaxed.gpu.global.min.noftz.*bf16, red.relaxed.gpu.global.min.noftz.*bf16x2, red.relaxed.gpu.global.min.s32
 // values of: red.relaxed.gpu.global.max.u64, red.relaxed.gpu.global.min.s64
 // values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.max.f16, cp.reduce.async.bulk.global.shared::cta.bulk_group.min.bf16
 // values of: cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32, cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u64

@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The ladder: fold a tile of rows into the rows of a table that their keys name, by the widest instruction the type, the
-// operation and the chip have. Layer 2. Columns, strides and alignments are numbers of the run and cost no other kernel.
+// operation, the place and the chip have. Layer 2. Columns, strides and alignments are numbers of the run and cost no other kernel.
 // The order of the additions is nobody's: sums of floats differ in their last bits from run to run (contract `fast`);
 // integers, min and max do not.
 #pragma once
 
+#include <tally/primitive/red_async.cuh>
 #include <tally/primitive/rows_by_bulk.cuh>
 #include <tally/primitive/rows_by_red.cuh>
 
 namespace tally::inline v0::primitive {
 
-/// Folds every row of a tile into the row of the table that its key names, through registers: by vectors where there are
-/// some, else element by element. All threads of the crew call it; sums are seen when the kernel is over.
-template <operation Op, class T, class Key, class Hint = no_policy>
-  requires accumulable<Op, T>
-__device__ __forceinline__ void accumulate(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who = crew::of_grid(),
-                                           Hint hint = {}) {
-  verbs::rows_by_some_red<Op, false>(to, from, who, hint);
+/// Folds every row of a tile into the row of the table that its key names, through registers: by vectors of at most
+/// `Widest` where there are some, else element by element. All threads of the crew call it; sums are seen when the kernel
+/// is over, those of a table in shared memory after the block or the cluster has met.
+template <operation Op, red_width Widest = red_width{}, keyed_table To, class T, class Hint = no_policy>
+  requires cuda::std::same_as<T, typename To::element> && accumulable<Op, T, To::where>
+__device__ __forceinline__ void accumulate(To to, tile_of_rows<T> from, crew who, Hint hint = {}) {
+  verbs::rows_by_some_red<folding<Op, To::where, Widest.travel>, Widest.bytes>(to, from, who, hint);
+  if constexpr (To::where != space::global) __syncwarp(); // lanes that swapped for longer: a meeting comes next
+}
+
+/// The same by the threads that share the table: those of the grid, of the cluster or of the block.
+template <operation Op, red_width Widest = red_width{}, keyed_table To, class T>
+  requires cuda::std::same_as<T, typename To::element> && accumulable<Op, T, To::where>
+__device__ __forceinline__ void accumulate(To to, tile_of_rows<T> from) {
+  accumulate<Op, Widest>(to, from, crew::of<To::where>());
 }
 
 /// The same, element by element.
-template <operation Op, class T, class Key, class Hint = no_policy>
-  requires accumulable<Op, T>
-__device__ __forceinline__ void accumulate_by_words(rows_by_key<T, Key> to, tile_of_rows<T> from,
-                                                    crew who = crew::of_grid(), Hint hint = {}) {
-  verbs::rows_by_some_red<Op, true>(to, from, who, hint);
+template <operation Op, keyed_table To, class T, class Hint = no_policy>
+  requires cuda::std::same_as<T, typename To::element> && accumulable<Op, T, To::where>
+__device__ __forceinline__ void accumulate_by_words(To to, tile_of_rows<T> from, crew who, Hint hint = {}) {
+  accumulate<Op, red_width{int(sizeof(T))}>(to, from, who, hint);
+}
+template <operation Op, keyed_table To, class T>
+  requires cuda::std::same_as<T, typename To::element> && accumulable<Op, T, To::where>
+__device__ __forceinline__ void accumulate_by_words(To to, tile_of_rows<T> from) {
+  accumulate_by_words<Op>(to, from, crew::of<To::where>());
 }
 
 /// The same through shared memory and the bulk engine; `room` is aligned to 16 bytes and holds `bytes_per_warp` for each
@@ -84,12 +97,12 @@ __device__ __forceinline__ void accumulate(in_global<T> to, typename verbs::itse
   } else {
     __syncthreads();
   }
-  constexpr int W = verbs::window_elements<Op, T, false>;
+  constexpr int W = verbs::window_elements<Op, T, space::global>;
   int const reach = shift_of<W>(to.at);
   for (int w = int(threadIdx.x); w < (n + reach + W - 1) / W; w += int(blockDim.x)) {
     int const at = w * W - reach, low = -at, high = n - at;
     if (engine && at >= begin && at < end) continue;
-    fold_window<Op, W>(to.at + at, load_window<W, false>(from.at + at, low, high), low, high, no_policy{});
+    fold_window<folding<Op>, W>(to.at + at, load_window<W, false>(from.at + at, low, high), low, high);
   }
   if constexpr (bulk) {
     if (engine && threadIdx.x == 0) wait_bulk_groups();
@@ -97,28 +110,61 @@ __device__ __forceinline__ void accumulate(in_global<T> to, typename verbs::itse
   __syncthreads();
 }
 
-namespace verbs {
-template <operation Op, class T>
-__device__ constexpr void refuse_to_accumulate() {
-  (void)sizeof(because::nothing_accumulates_it<refused_form<reduction<Op, T>(space::global)>>);
+/// The same into the shared memory of the block or of a block of the cluster, by red of words and of pairs of halves. The
+/// whole block calls it; the sums are seen when the block, or the cluster, has met.
+template <operation Op, template <class> class Place, class T>
+  requires accumulable<Op, T, verbs::space_of<Place<T>>> && (verbs::space_of<Place<T>> == space::shared_cta ||
+                                                             verbs::space_of<Place<T>> == space::shared_cluster)
+__device__ __forceinline__ void accumulate(Place<T> to, typename verbs::itself<in_shared<T const>>::type from, int n) {
+  constexpr space where = verbs::space_of<Place<T>>;
+  constexpr int W = verbs::window_elements<Op, T, where>;
+  __syncthreads();
+  int const reach = shift_of<W>(to.at);
+  for (int w = int(threadIdx.x); w < (n + reach + W - 1) / W; w += int(blockDim.x)) {
+    int const at = w * W - reach, low = -at, high = n - at;
+    fold_window<folding<Op, where>, W>(to.at + at, load_window<W, false>(from.at + at, low, high), low, high);
+  }
+  __syncwarp(); // lanes that swapped for longer: a meeting comes next
 }
-} // namespace verbs
+
+/// The same into another block, where a barrier hears of n * sizeof(T) bytes whatever the alignment: the aligned middle by
+/// the bulk engine, the ends by red.async, so integers only. `from` may be written again when that barrier says so, and
+/// until then this block stays (the others' half of protocol::cluster_sum and cluster_words).
+template <operation Op, class T>
+  requires accumulable<Op, T, space::shared_cluster>
+__device__ __forceinline__ void accumulate(in_cluster<T> to, typename verbs::itself<in_shared<T const>>::type from, int n,
+                                           in_cluster<barrier> announced) {
+  if constexpr (!available<verbs::red_async_form<Op, T>>) {
+    refuse<verbs::red_async_form<Op, T>>();
+  } else {
+    constexpr int V = 16 / int(sizeof(T));
+    int const shift = shift_of<V>(to.at);
+    int const begin = shift == 0 ? 0 : V - shift, end = (shift + n) / V * V - shift;
+    bool const engine = shift == shift_of<V>(from.at) && end > begin;
+    if (engine) show_stores_to_bulk_engine();
+    __syncthreads();
+    if (engine && threadIdx.x == 0)
+      reduce<Op>(to + begin, from + begin, bulk_bytes::within(i64(end - begin) * i64(sizeof(T))), announced);
+    for (int i = int(threadIdx.x); i < n; i += int(blockDim.x))
+      if (!engine || i < begin || i >= end) red_async<Op>(to + i, from.at[i], announced);
+  }
+}
 
 /// What no rung takes: refused.
-template <operation Op, class T, class Key, class... Rest>
-  requires(!accumulable<Op, T>)
-__device__ void accumulate(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&...) {
-  verbs::refuse_to_accumulate<Op, T>();
+template <operation Op, red_width Widest = red_width{}, keyed_table To, class T, class... Rest>
+  requires cuda::std::same_as<T, typename To::element> && (!accumulable<Op, T, To::where>)
+__device__ void accumulate(To, tile_of_rows<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T, To::where>();
 }
-template <operation Op, class T, class... Rest>
-  requires(!accumulable<Op, T>)
-__device__ void accumulate(in_global<T>, Rest&&...) {
-  verbs::refuse_to_accumulate<Op, T>();
+template <operation Op, template <class> class Place, class T, class... Rest>
+  requires(!accumulable<Op, T, verbs::space_of<Place<T>>>)
+__device__ void accumulate(Place<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T, verbs::space_of<Place<T>>>();
 }
-template <operation Op, class T, class Key, class... Rest>
-  requires(!accumulable<Op, T>)
-__device__ void accumulate_by_words(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&...) {
-  verbs::refuse_to_accumulate<Op, T>();
+template <operation Op, keyed_table To, class T, class... Rest>
+  requires cuda::std::same_as<T, typename To::element> && (!accumulable<Op, T, To::where>)
+__device__ void accumulate_by_words(To, tile_of_rows<T>, Rest&&...) {
+  verbs::refuse_to_accumulate<Op, T, To::where>();
 }
 template <operation Op, class T, class Key, class... Rest>
   requires(!bulk_reducible<Op, T>)

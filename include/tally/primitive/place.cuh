@@ -72,7 +72,18 @@ struct in_cluster {
     asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(own), "r"(block));
     at = reinterpret_cast<T*>(mapped);
   }
+  /// A place that is mapped already, in the block that has it.
+  __device__ __forceinline__ static in_cluster mapped(T* there) {
+    u32 block;
+    asm("getctarank.u64 %0, %1;" : "=r"(block) : "l"(there));
+    return in_cluster(mapped_tag{}, there, block);
+  }
   __device__ __forceinline__ u32 address() const { return u32(__cvta_generic_to_shared(at)); }
+  __device__ __forceinline__ in_cluster operator+(i64 n) const { return in_cluster(mapped_tag{}, at + n, rank); }
+
+private:
+  struct mapped_tag {};
+  __device__ __forceinline__ in_cluster(mapped_tag, T* there, u32 block) : at(there), rank(block) {}
 };
 
 /// What an asynchronous operation to another block needs: that the place is another block's.
@@ -91,6 +102,25 @@ template <class T>
 inline constexpr space space_of<in_shared<T>> = space::shared_cta;
 template <class T>
 inline constexpr space space_of<in_cluster<T>> = space::shared_cluster;
+
+/// The place of an object in a space, by its generic address (in a cluster, as it is mapped).
+template <space S, class T>
+__device__ __forceinline__ auto place(T* p) {
+  if constexpr (S == space::global)
+    return in_global<T>(p);
+  else if constexpr (S == space::shared_cta)
+    return in_shared<T>(p);
+  else if constexpr (S == space::shared_cluster)
+    return in_cluster<T>::mapped(p);
+  else
+    return anywhere<T>(p);
+}
+
+/// The threads that can look into a space.
+template <space S>
+inline constexpr scope scope_of = S == space::shared_cta     ? scope::cta
+                                  : S == space::shared_cluster ? scope::cluster
+                                                               : scope::gpu;
 } // namespace verbs
 
 } // namespace tally::inline v0::primitive

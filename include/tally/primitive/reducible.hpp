@@ -64,6 +64,17 @@ TALLY_HD constexpr form reduction(space to, semantics order = semantics::relaxed
           .noftz = keeps_subnormals(family::red, Op, type, Width)};
 }
 
+/// Whether what ptxas 13.0 makes of a red is atomic wherever the word lies. In another block's shared memory the chip refuses
+/// min, max, and, or, xor of 64 bits and additions of pairs of halves, and what ptxas wrote for that case is a load and a
+/// store (LD.E, ST.E; of pairs around an addition of integers): H200, CUDA 13.0, driver 580.159, 2026-11-20, lost values
+/// in tests/gpu/primitives_places.cpp. fold_word goes another way there, or none.
+TALLY_HD constexpr bool atomic_everywhere(form const& f) {
+  using enum element_type;
+  bool const pair = f.type == f16x2 || f.type == bf16x2;
+  bool const two_words = f.type == b64 || ((f.type == u64 || f.type == s64) && f.op != operation::add);
+  return f.instruction != family::red || f.destination != space::shared_cluster || !(pair || two_words);
+}
+
 /// A tile of T in shared memory can be reduced into `To` by the bulk engine.
 template <operation Op, class T, space To = space::global, architecture On = sm_90>
 concept bulk_reducible = legal(bulk_reduction<Op, T>(To), On);
@@ -85,16 +96,17 @@ template <operation Op, class T, int Width, architecture On = sm_90>
 concept vector_reducible = Width >
 1 && legal(reduction<Op, T, Width>(space::global), On);
 
-/// The most elements of T that one red of global memory takes in 16 bytes: 1 where there is no vector, 0 where there is
-/// no red at all. Halves count one by one although they travel in pairs.
-template <operation Op, class T, architecture On>
+/// The most elements of T that one red of a space takes in 16 bytes: 1 where there is no vector, 0 where there is no red
+/// at all. Only global memory has vectors. Halves count one by one although they travel in pairs.
+template <operation Op, class T, architecture On, space To = space::global>
 TALLY_HD constexpr int widest_reduction() {
+  constexpr bool vectors = To == space::global;
   if constexpr (small_float<T>) {
-    if constexpr (vector_reducible<Op, two<T>, 4, On>) return 8;
-    if constexpr (scalar_reducible<Op, two<T>, space::global, On>) return 2;
+    if constexpr (vectors && vector_reducible<Op, two<T>, 4, On>) return 8;
+    if constexpr (scalar_reducible<Op, two<T>, To, On> && atomic_everywhere(reduction<Op, two<T>>(To))) return 2;
   }
-  if constexpr (vector_reducible<Op, T, 4, On>) return 4;
-  return scalar_reducible<Op, T, space::global, On> ? 1 : 0;
+  if constexpr (vectors && vector_reducible<Op, T, 4, On>) return 4;
+  return scalar_reducible<Op, T, To, On> ? 1 : 0;
 }
 
 } // namespace tally::inline v0::primitive

@@ -56,7 +56,8 @@ template <class... Given>
 struct nothing_accumulates_it : ill_formed {
   static_assert(never<Given...>,
                 "[tally-P8] accumulate takes add, min, max of integers of 32 and 64 bits and of floats; "
-                "bit_and, bit_or, bit_xor of such integers; inc, dec of u32. docs/errors.md#P8");
+                "bit_and, bit_or, bit_xor of such integers; inc, dec of u32. Into another block go no min, max of 64 "
+                "bits. docs/errors.md#P8");
 };
 } // namespace because
 

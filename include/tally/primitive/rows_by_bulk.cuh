@@ -36,7 +36,7 @@ __device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_row
               if (low <= 0 && high >= V)
                 *reinterpret_cast<uint4*>(at + (r * slot_windows + w) * 16) = window;
               else
-                fold_elements<Op, V>(into + begin, window, low, high);
+                fold_window<folding<Op>, V>(into + begin, window, low, high);
             }
           }
         },

@@ -17,7 +17,7 @@ __device__ __forceinline__ bool asks_for_line(int window, int step) {
 }
 
 /// One window of a row: whole windows of aligned rows take no questions.
-template <operation Op, int V, bool Whole, class T, class Hint>
+template <class How, int V, bool Whole, class T, class Hint>
 struct row_window {
   T* to;
   int low, high; ///< the elements that exist
@@ -38,36 +38,40 @@ struct row_window {
     else
       value = load_window<V, true>(row - low, low, high);
   }
+  /// Its line of the table is asked for.
+  __device__ __forceinline__ void ask() const {
+    if constexpr (How::to == space::global) prefetch_line(in_global(to));
+  }
   __device__ __forceinline__ void fold(Hint hint) const {
     if constexpr (Whole)
-      fold_whole<Op, V>(to, value, hint);
+      fold_whole<How, V>(to, value, hint);
     else
-      fold_window<Op, V>(to, value, low, high, hint);
+      fold_window<How, V>(to, value, low, high, hint);
   }
 };
 
 /// Rows of at most 32 windows through registers, by red. A group of lanes takes a row, and a few rows are on their way.
-template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
-__device__ __forceinline__ void short_rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, int windows, crew who,
+template <class How, int V, bool Whole, int Batch, class To, class T, class Hint>
+__device__ __forceinline__ void short_rows_by_red(To to, tile_of_rows<T> from, int windows, crew who,
                                                   Hint hint) {
   int const log = lanes_log(windows), step = 1 << log;
   i64 const groups = who.size >> log;
   int const w = int(who.rank) & (step - 1);
   if (w >= windows) return;
-  bool const asks = to.larger_than_l2 && asks_for_line<V, T>(w, step);
+  bool const asks = to.is_far() && asks_for_line<V, T>(w, step);
   for (i64 first = who.rank >> log; first < from.rows; first += Batch * groups) {
-    row_window<Op, V, Whole, T, Hint> window[Batch];
+    row_window<How, V, Whole, T, Hint> window[Batch];
     int live = 0;
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
       i64 const r = first + k * groups;
       if (r < from.rows) live = k + 1;
-      window[k] = {to.table + i64(to.keys[r < from.rows ? r : first]) * to.stride, w, from.columns};
+      window[k] = {to.row(r < from.rows ? r : first), w, from.columns};
     }
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
       if (k >= live) continue;
-      if (asks) prefetch_line(in_global(window[k].to));
+      if (asks) window[k].ask();
       window[k].load(from.first + (first + k * groups) * from.stride);
     }
 #pragma unroll
@@ -77,21 +81,21 @@ __device__ __forceinline__ void short_rows_by_red(rows_by_key<T, Key> to, tile_o
 }
 
 /// Longer rows: a warp takes a row, and a few windows of it are on their way.
-template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
-__device__ __forceinline__ void long_rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, int windows, crew who,
+template <class How, int V, bool Whole, int Batch, class To, class T, class Hint>
+__device__ __forceinline__ void long_rows_by_red(To to, tile_of_rows<T> from, int windows, crew who,
                                                  Hint hint) {
   int const lane = int(who.rank) & 31;
-  bool const asks = to.larger_than_l2 && asks_for_line<V, T>(lane, 32);
+  bool const asks = to.is_far() && asks_for_line<V, T>(lane, 32);
   for (i64 r = who.rank >> 5; r < from.rows; r += who.size >> 5) {
-    T* const into = to.table + i64(to.keys[r]) * to.stride;
+    T* const into = to.row(r);
     T const* const out = from.first + r * from.stride;
     for (int first = lane; first < windows; first += Batch * 32) {
-      row_window<Op, V, Whole, T, Hint> window[Batch];
+      row_window<How, V, Whole, T, Hint> window[Batch];
 #pragma unroll
       for (int k = 0; k < Batch; ++k) {
         if (first + k * 32 >= windows) continue;
         window[k] = {into, first + k * 32, from.columns};
-        if (asks) prefetch_line(in_global(window[k].to));
+        if (asks) window[k].ask();
         window[k].load(out);
       }
 #pragma unroll
@@ -102,25 +106,39 @@ __device__ __forceinline__ void long_rows_by_red(rows_by_key<T, Key> to, tile_of
 }
 
 /// `Whole`: the rows of both sides are aligned to windows, and have nothing but whole ones.
-template <operation Op, int V, bool Whole, int Batch, class T, class Key, class Hint>
-__device__ __forceinline__ void rows_by_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
+template <class How, int V, bool Whole, int Batch, class To, class T, class Hint>
+__device__ __forceinline__ void rows_by_red(To to, tile_of_rows<T> from, crew who, Hint hint) {
   int const windows = Whole ? from.columns / V : (from.columns + V - 1 + V - 1) / V;
   if (windows <= 32)
-    short_rows_by_red<Op, V, Whole, Batch>(to, from, windows, who, hint);
+    short_rows_by_red<How, V, Whole, Batch>(to, from, windows, who, hint);
   else
-    long_rows_by_red<Op, V, Whole, Batch>(to, from, windows, who, hint);
+    long_rows_by_red<How, V, Whole, Batch>(to, from, windows, who, hint);
 }
 
-template <operation Op, bool OneByOne, class T, class Key, class Hint>
-__device__ __forceinline__ void rows_by_some_red(rows_by_key<T, Key> to, tile_of_rows<T> from, crew who, Hint hint) {
-  constexpr int V = window_elements<Op, T, OneByOne>;
+/// Rows that are one red narrower than V elements, all of them aligned to it: positions, pairs. Whether they were.
+template <class How, int V, class To, class T, class Hint>
+__device__ __forceinline__ bool narrow_rows_by_red(To to, tile_of_rows<T> from, crew who, Hint hint) {
+  if constexpr (V > 2) {
+    constexpr int H = V / 2;
+    if (from.columns == H && all_aligned<int(H * sizeof(T))>(to, from)) {
+      short_rows_by_red<How, H, true, 4>(to, from, 1, who, hint);
+      return true;
+    }
+    return narrow_rows_by_red<How, H>(to, from, who, hint);
+  }
+  return false;
+}
+
+template <class How, int Bytes, class To, class T, class Hint>
+__device__ __forceinline__ void rows_by_some_red(To to, tile_of_rows<T> from, crew who, Hint hint) {
+  constexpr int V = window_elements<How::op, T, How::to, Bytes>;
   if constexpr (V > 1) {
     if (from.columns % V != 0 || !all_aligned<int(V * sizeof(T))>(to, from)) {
-      rows_by_red<Op, V, false, 2>(to, from, who, hint);
+      if (!narrow_rows_by_red<How, V>(to, from, who, hint)) rows_by_red<How, V, false, 2>(to, from, who, hint);
       return;
     }
   }
-  rows_by_red<Op, V, true, 4>(to, from, who, hint);
+  rows_by_red<How, V, true, 4>(to, from, who, hint);
 }
 
 } // namespace tally::inline v0::primitive::verbs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A row cut where its destination is aligned: windows of V elements, the first and the last of which may stick out of the
-// row. Whole windows take the wide instruction, the others element by element; so heads and tails are peeled whatever
-// the alignment of a row, and no rung is given up for them. Layer 2.
+// row. Whole windows take the wide instruction, the others are halved until their parts are whole; so heads and tails are
+// peeled whatever the alignment of a row, and no rung is given up for them. Layer 2.
 #pragma once
 
 #include <tally/primitive/fold_word.cuh>
@@ -12,22 +12,28 @@
 namespace tally::inline v0::primitive {
 
 namespace verbs {
-template <class T, int V>
+/// What a red of V elements takes: neighbours one by one, or pairs of halves.
+template <class T, int V, bool Pairs>
 struct operand {
   using type = lanes<T, V>;
 };
-template <class T>
-struct operand<T, 1> {
+template <class T, bool Pairs>
+struct operand<T, 1, Pairs> {
   using type = T;
 };
 template <small_float T>
-struct operand<T, 2> {
+struct operand<T, 2, true> {
   using type = two<T>;
 };
-template <small_float T>
-struct operand<T, 8> {
-  using type = lanes<two<T>, 4>;
+template <small_float T, int V>
+  requires(V > 2)
+struct operand<T, V, true> {
+  using type = lanes<two<T>, V / 2>;
 };
+/// One pair is added everywhere; its least and greatest are a vector's only, and vectors are global memory's.
+template <operation Op, class T, int V, halves Travel, space To>
+inline constexpr bool in_pairs = !vector_reducible<Op, T, V, compiled_for> || To != space::global ||
+                                 (Travel == halves::in_pairs && (V > 2 || Op == operation::add));
 
 template <int Bytes>
 struct loaded;
@@ -50,8 +56,8 @@ struct loaded<16> {
 } // namespace verbs
 
 /// V elements as one operand of red.
-template <class T, int V>
-using operand_t = typename verbs::operand<T, V>::type;
+template <operation Op, class T, int V, halves Travel = halves::in_pairs, space To = space::global>
+using operand_t = typename verbs::operand<T, V, verbs::in_pairs<Op, T, V, Travel, To>>::type;
 
 /// How far the first window of a row reaches before the row, in elements.
 template <int V, class T>
@@ -85,32 +91,41 @@ __device__ __forceinline__ window_t<T, V> load_window(T const* p, int low, int h
   return __builtin_bit_cast(window_t<T, V>, window);
 }
 
+/// How windows are folded: into which space, by which operation, and how halves travel.
+template <operation Op, space To = space::global, halves Travel = halves::in_pairs>
+struct folding {
+  static constexpr operation op = Op;
+  static constexpr space to = To;
+  static constexpr halves travel = Travel;
+};
+
 /// Folds a whole window into the window at `to` by one red, or the one element of it.
-template <operation Op, int V, class T, class Hint>
+template <class How, int V, class T, class Hint>
 __device__ __forceinline__ void fold_whole(T* to, window_t<T, V> window, Hint hint) {
-  using word = operand_t<T, V>;
+  using word = operand_t<How::op, T, V, How::travel, How::to>;
   if constexpr (V == 1)
-    fold_word<Op>(in_global(to), __builtin_bit_cast(T, window), hint);
+    fold_word<How::op>(verbs::place<How::to>(to), __builtin_bit_cast(T, window), hint);
   else
-    red<Op>(in_global(reinterpret_cast<word*>(to)), __builtin_bit_cast(word, window), hint);
+    red<How::op, semantics::relaxed, verbs::scope_of<How::to>>(verbs::place<How::to>(reinterpret_cast<word*>(to)),
+                                                               __builtin_bit_cast(word, window), hint);
 }
 
-/// Folds those elements of a window that exist into the window at `to`, one by one.
-template <operation Op, int V, class T, class Hint = no_policy>
-__device__ __forceinline__ void fold_elements(T* to, window_t<T, V> window, int low, int high, Hint hint = {}) {
-  auto const elements = __builtin_bit_cast(lanes<T, V>, window);
-#pragma unroll
-  for (int i = 0; i < V; ++i)
-    if (i >= low && i < high) fold_word<Op>(in_global(to + i), elements.at[i], hint);
-}
-
-/// Whole, or one by one.
-template <operation Op, int V, class T, class Hint>
-__device__ __forceinline__ void fold_window(T* to, window_t<T, V> window, int low, int high, Hint hint) {
-  if (low <= 0 && high >= V)
-    fold_whole<Op, V>(to, window, hint);
-  else
-    fold_elements<Op, V>(to, window, low, high, hint);
+/// Folds those elements of a window that exist, the ones in [low, high), into the window at `to`: whole, or else each half
+/// of it in the same way, so that a row aligned to 8 bytes ends in a red of 8.
+template <class How, int V, class T, class Hint = no_policy>
+__device__ __forceinline__ void fold_window(T* to, window_t<T, V> window, int low, int high, Hint hint = {}) {
+  constexpr bool one_red = V <= red_elements<How::op, T, compiled_for, How::to>;
+  if (one_red && low <= 0 && high >= V) {
+    if constexpr (one_red) fold_whole<How, V>(to, window, hint);
+  } else if constexpr (V > 1) {
+    constexpr int H = V / 2;
+    struct halves_of_window {
+      window_t<T, H> first, second;
+    };
+    auto const both = __builtin_bit_cast(halves_of_window, window);
+    fold_window<How, H>(to, both.first, low, high, hint);
+    fold_window<How, H>(to + H, both.second, low - H, high - H, hint);
+  }
 }
 
 } // namespace tally::inline v0::primitive
