@@ -132,6 +132,68 @@ TEST_CASE("a small table that many rows meet in is spread over copies") {
         }).copies == 1); // nobody waits for long
 }
 
+TEST_CASE("a table in shared memory takes words and pairs, by the threads that have it") {
+  auto const in_block = [](auto& f) { f.table = primitive::space::shared_cta; };
+  auto const a = chosen(in_block);
+  CHECK(a.how == rung::scalar_red);
+  CHECK(a.elements_per_red == 1);
+  CHECK(why_not(a, "bulk reduce").find("not inside a block") != std::string::npos);
+  CHECK(why_not(a, "vector red").find("global memory only") != std::string::npos);
+  CHECK_FALSE(chosen([](auto& f) {
+                f.table = primitive::space::shared_cta;
+                f.table_rows = 1'000'000;
+              }).larger_than_l2);
+  CHECK(chosen([](auto& f) {
+          f.table = primitive::space::shared_cta;
+          in_type(f, element_type::bf16, 2);
+        }).elements_per_red == 2);
+  CHECK(chosen([](auto& f) {
+          f.table = primitive::space::shared_cta;
+          f.op = operation::min;
+          in_type(f, element_type::bf16, 2);
+        }).elements_per_red == 1);
+}
+
+TEST_CASE("integers of a tile in shared memory go to another block in bulk, floats word by word") {
+  auto const to_another = [](element_type type, bool tile_there) {
+    return chosen([=](auto& f) {
+      f.table = primitive::space::shared_cluster;
+      f.in_shared_memory = tile_there;
+      in_type(f, type, 4);
+    });
+  };
+  CHECK(to_another(element_type::u32, true).how == rung::bulk_reduce);
+  CHECK(to_another(element_type::u32, false).how == rung::scalar_red);
+  CHECK(to_another(element_type::f32, true).how == rung::scalar_red);
+  CHECK(why_not(to_another(element_type::f32, true), "bulk reduce").find("does not know") != std::string::npos);
+  CHECK(chosen([](auto& f) {
+          f.table = primitive::space::shared_cluster;
+          f.promise = contract::reproducible;
+        }).how == rung::ordered_partials);
+}
+
+TEST_CASE("pairs of halves before there were vectors") {
+  auto const a = chosen([](auto& f) {
+    f.target = targets::a100;
+    in_type(f, element_type::f16, 2);
+  });
+  CHECK(a.how == rung::scalar_red);
+  CHECK(a.elements_per_red == 2);
+  CHECK(why_not(a, "vector red").find("has no vector red") != std::string::npos);
+}
+
+TEST_CASE("ragged ends and published counts take the instruction of sm_100 where it is, and say why not elsewhere") {
+  why_not_list none, why;
+  CHECK(planning::choose_ends(targets::b200, none) == planning::ragged_ends::byte_mask);
+  CHECK(planning::choose_publishing(targets::b200, none) == planning::publishing::red_async_release);
+  CHECK(none.count == 0);
+  CHECK(planning::choose_ends(targets::h200, why) == planning::ragged_ends::threads);
+  CHECK(planning::choose_publishing(targets::h200, why) == planning::publishing::red_release);
+  REQUIRE(why.count == 2);
+  CHECK(std::string(why.entries[0].reason).find("no cp_mask") != std::string::npos);
+  CHECK(std::string(why.entries[1].reason).find("red.release instead") != std::string::npos);
+}
+
 TEST_CASE("lines of a table larger than L2 are asked for early") {
   CHECK_FALSE(chosen([](auto&) {}).larger_than_l2);
   CHECK(chosen([](auto& f) { f.table_rows = 1'000'000; }).larger_than_l2);

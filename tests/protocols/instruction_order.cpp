@@ -75,8 +75,12 @@ bool one_of_several(word w) {
   return w == word::init || w == word::from_shared || w == word::to_shared || w == word::store_sum;
 }
 /// No mistake (mutants.cpp says why), or seen as two turns: one that has no room to wait for, one that has nothing to send.
+/// Of a store ring: the engine and the threads read, in any order; and a stage written before the threads meet is seen as
+/// the end of one ring, which waits by the same word, and the beginning of another (the explorer sees the mistake).
 bool harmless(std::pair<word, word> const& exchanged) {
-  return exchanged == std::pair(word::init, word::to_shared) || exchanged == std::pair(word::wait, word::send_words);
+  return exchanged == std::pair(word::init, word::to_shared) || exchanged == std::pair(word::wait, word::send_words) ||
+         exchanged == std::pair(word::from_shared, word::wait_source) ||
+         exchanged == std::pair(word::meet_block, word::to_shared);
 }
 
 void check_changes(std::string const& ptx, tally::protocol::description const& d) {
@@ -123,8 +127,7 @@ TEST_CASE("every protocol is held against a kernel, or is known to have none") {
     std::string const name = d.name;
     bool const bound = std::any_of(std::begin(protocols::kernels), std::end(protocols::kernels),
                                    [&](auto const& k) { return k.follows.name == name; });
-    CHECK_MESSAGE(bound == (name != "load_ring_of_warp" && name != "store_ring"),
-                  name); // the library's own; no verb yet
+    CHECK_MESSAGE(bound == (name != "load_ring_of_warp"), name); // the library's own
   }
 }
 

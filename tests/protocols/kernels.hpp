@@ -30,6 +30,16 @@ extern "C" __global__ void kernel(float const* from, float* to, long long tiles)
       [&](tally::i64, unsigned char const* stage) { sum += reinterpret_cast<float const*>(stage)[threadIdx.x % 256]; });
   to[threadIdx.x] = sum;
 })"},
+    {tally::protocol::store_ring(), R"(
+#include <tally/primitive/store_ring.cuh>
+using namespace tally::primitive;
+extern "C" __global__ void kernel(float const* from, float* to, int tiles, int n) {
+  extern __shared__ __align__(128) unsigned char room[];
+  store_ring<3> ring(room, bulk_bytes::of<1040>());
+  for (int k = 0; k < tiles; ++k)
+    ring.turn(in_global(to + k * n), n, [&](float* tile) { tile[threadIdx.x % n] = from[k * n + threadIdx.x % n]; });
+  ring.finish();
+})"},
     {tally::protocol::store_sum_ring(), R"(
 #include <tally/primitive/store_sum_ring.cuh>
 using namespace tally::primitive;

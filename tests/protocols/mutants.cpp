@@ -45,6 +45,7 @@ std::vector<harmless> const changes = {
     {{meet_block}, "at the start", "the same meeting, seen from the turn after", turn_list, "store_sum_at_once", 7},
     {{commit}, "after the next", "threads read the same before and after it", turn_list, "store_sum_at_once"},
     {{read}, "after the next", "threads read the same before and after the wait", turn_list, "store_sum_at_once"},
+    {{commit}, "after the next", "threads read the same before and after it", turn_list, "store_ring"},
     {{fence_init}, "by all threads", "the others have initialised nothing"},
     {{fence_init},
      "after the next",

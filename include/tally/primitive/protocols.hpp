@@ -56,7 +56,8 @@ TALLY_HD constexpr description load_ring_of_block() {
           .finish = {}};
 }
 
-/// Tiles from shared memory to global memory, read by nobody before the launch is over.
+/// Tiles from shared memory to global memory, read by nobody before the launch is over; threads store the ends that the engine
+/// does not take (primitive/store_ring.cuh).
 TALLY_HD constexpr description store_ring() {
   using namespace detail;
   using enum action;
@@ -64,7 +65,7 @@ TALLY_HD constexpr description store_ring() {
           .setup = {},
           .first = {},
           .turn = {one(groups(wait_source, amount::all_stages_but_one)), all(just(meet_block)), all(just(write)),
-                   all(just(fence_proxy)), all(just(meet_block)), one(just(store)), one(just(commit))},
+                   all(just(fence_proxy)), all(just(meet_block)), one(just(store)), one(just(commit)), all(just(read))},
           .finish = {one(groups(wait_source, amount::zero))}};
 }
 

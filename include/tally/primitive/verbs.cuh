@@ -12,8 +12,10 @@
 #include <tally/primitive/load_ring.cuh>
 #include <tally/primitive/multicast_ring.cuh>
 #include <tally/primitive/prefetch.cuh>
+#include <tally/primitive/publish.cuh>
 #include <tally/primitive/red.cuh>
 #include <tally/primitive/red_async.cuh>
 #include <tally/primitive/red_vector.cuh>
 #include <tally/primitive/rows_gathered.cuh>
+#include <tally/primitive/store_ring.cuh>
 #include <tally/primitive/store_sum_ring.cuh>
