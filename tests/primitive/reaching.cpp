@@ -22,6 +22,7 @@ namespace reaching {
 namespace {
 
 using namespace tally;
+using tally::primitive::architecture, tally::primitive::sm_90a, tally::primitive::sm_100a;
 
 constexpr i64 many = i64(1) << 24;
 
@@ -48,12 +49,12 @@ user pipeline(char const* name, char const* text, Reduction const& r, Options...
 
 /// A part of primitive/: kernels that use it, one for each instance.
 user part(char const* name, char const* text, std::string const& header, std::string const& kernels,
-          std::vector<std::string> const& instances) {
+          std::vector<std::string> const& instances, architecture made_for = sm_90a) {
   auto const made = device_unit::compile("#include <tally/primitive/" + header +
                                              ">\nusing namespace tally;\nusing namespace tally::primitive;\n" + kernels,
-                                         "sm_90a", instances);
+                                         "sm_" + std::to_string(made_for.number) + made_for.features, instances);
   REQUIRE_MESSAGE(!made.ptx.empty(), made.complaints);
-  return {name, text, false, form_of::read_all(made.ptx), {}};
+  return {name, text, false, form_of::read_all(made.ptx), {}, made_for};
 }
 
 /// "kernel<operation::add, u32>" for each operation and type of a list.
@@ -80,6 +81,15 @@ std::vector<std::string> ladder(std::string const& kernel) {
   return joined(instances, each(kernel, {"inc", "dec"}, {"u32"}));
 }
 
+/// The same without what is refused in another block.
+std::vector<std::string> ladder_between_blocks(std::string const& kernel) {
+  auto instances = ladder(kernel);
+  std::erase_if(instances, [](std::string const& i) {
+    return i.find("64>") != i.npos && (i.find("::min") != i.npos || i.find("::max") != i.npos);
+  });
+  return instances;
+}
+
 /// Every operation on every integer that goes from block to block.
 std::vector<std::string> between_blocks(std::string const& kernel) {
   auto instances = each(kernel, {"add"}, {"u32", "i32", "u64"});
@@ -103,6 +113,76 @@ __global__ void tile(T* answers, T const* x, int n) {
   __shared__ stage<T, 256> room;
   room.elements[threadIdx.x] = x[threadIdx.x];
   accumulate<Op>(in_global(answers), in_shared<T const>(room.elements), n);
+}
+)";
+
+char const narrow_kernels[] = R"(
+template <operation Op, class T>
+__global__ void halves_alone(T* table, u32 const* keys, T const* tile, i64 count, int columns) {
+  accumulate<Op, red_width{16, halves::alone}>(rows_by_key<T, u32>{table, columns, keys},
+                                               tile_of_rows<T>{tile, count, columns, columns});
+}
+)";
+
+char const shared_kernels[] = R"(
+template <operation Op, class T>
+__global__ void block(T* out, u32 const* keys, T const* tile, i64 count, int columns) {
+  extern __shared__ __align__(128) unsigned char room[];
+  T* const table = reinterpret_cast<T*>(room);
+  accumulate<Op>(rows_of_block<T, u32>{table, columns, keys}, tile_of_rows<T>{tile, count, columns, columns});
+  __syncthreads();
+  out[threadIdx.x] = table[threadIdx.x];
+}
+template <operation Op, class T>
+__global__ void cluster(T* out, u32 const* keys, T const* tile, i64 count, int columns, int rows_per_block) {
+  extern __shared__ __align__(128) unsigned char room[];
+  T* const table = reinterpret_cast<T*>(room);
+  accumulate<Op>(rows_of_cluster<T, u32>{table, columns, keys, rows_per_block}, tile_of_rows<T>{tile, count, columns, columns});
+  meet_cluster();
+  out[threadIdx.x] = table[threadIdx.x];
+}
+template <operation Op, class T>
+__global__ void to_block(T* out, T const* x, int n) {
+  __shared__ stage<T, 256> sum, tile;
+  tile.elements[threadIdx.x] = x[threadIdx.x];
+  meet_cluster();
+  accumulate<Op>(in_cluster(sum.elements, 0), in_shared<T const>(tile.elements), n);
+  meet_cluster();
+  out[threadIdx.x] = sum.elements[threadIdx.x];
+}
+template <operation Op, class T>
+__global__ void to_block_in_bulk(T* out, T const* x, int n) {
+  __shared__ stage<T, 256> sum, tile;
+  __shared__ barrier arrived;
+  tile.elements[threadIdx.x] = x[threadIdx.x];
+  meet_cluster();
+  accumulate<Op>(in_cluster(sum.elements, 0), in_shared<T const>(tile.elements), n, in_cluster(&arrived, 0));
+  meet_cluster();
+  out[threadIdx.x] = sum.elements[threadIdx.x];
+}
+)";
+
+char const store_kernels[] = R"(
+__global__ void stored(float* out, int tiles, int n) {
+  extern __shared__ __align__(128) unsigned char room[];
+  store_ring<2> ring(room, bulk_bytes::of<1024>());
+  for (int k = 0; k < tiles; ++k)
+    ring.turn(in_global(out + k * n), n, [&](float* tile) { tile[threadIdx.x % n] = float(k); });
+  ring.finish();
+}
+)";
+
+char const publish_kernels[] = R"(
+template <class T>
+__global__ void published(T* count, T* everywhere) {
+  publish_of_block(in_global(count), T(1));
+  publish_of_block<scope::sys>(in_global(everywhere), T(1));
+}
+)";
+char const device_kernels[] = R"(
+template <class T>
+__global__ void told(T* device) {
+  publish<scope::sys, true>(in_global(device), T(1));
 }
 )";
 
@@ -189,6 +269,26 @@ std::vector<user> const& users() {
                          ladder("rows_in_bulk")));
     found.push_back(
         part("tile", "`accumulate` of a tile of shared memory", "accumulate.cuh", rows_kernels, ladder("tile")));
+    found.push_back(part("halves alone", "`accumulate<Op, red_width{16, halves::alone}>`, for whoever wants them",
+                         "accumulate.cuh", narrow_kernels,
+                         each("halves_alone", {"add", "min", "max"}, {"f16", "bf16"})));
+    found.push_back(part("rows of block", "`accumulate` of rows by keys into a table of the block", "accumulate.cuh",
+                         shared_kernels, ladder("block")));
+    found.push_back(part("rows of cluster", "`accumulate` of rows by keys into a table that the blocks of a cluster share",
+                         "accumulate.cuh", shared_kernels, ladder_between_blocks("cluster")));
+    found.push_back(part("tile to block", "`accumulate` of a tile into another block", "accumulate.cuh", shared_kernels,
+                         ladder_between_blocks("to_block")));
+    found.push_back(part("told tile to block", "`accumulate` of a tile into another block, whose barrier is told",
+                         "accumulate.cuh", shared_kernels, between_blocks("to_block_in_bulk")));
+    found.push_back(part("store ring", "`store_ring`", "store_ring.cuh", store_kernels, {"stored"}));
+    found.push_back(part("store ring on sm_100", "the same where the engine takes ragged ends", "store_ring.cuh",
+                         store_kernels, {"stored"}, sm_100a));
+    std::vector<std::string> const counts{"published<u32>", "published<i32>", "published<u64>"};
+    found.push_back(part("publish", "`publish_of_block`, a count after what was accumulated", "publish.cuh", publish_kernels,
+                         counts));
+    found.push_back(part("publish on sm_100", "the same where there is red.async.release, and `publish<scope::sys, true>`",
+                         "publish.cuh", std::string(publish_kernels) + device_kernels,
+                         joined(counts, {"told<u32>", "told<i32>", "told<u64>"}), sm_100a));
     found.push_back(part("load ring", "`load_ring`, out again by bulk stores", "verbs.cuh", ring_kernels, {"through"}));
     found.push_back(part("multicast ring", "`multicast_ring`", "verbs.cuh", multicast_kernels, {"to_all"}));
     found.push_back(

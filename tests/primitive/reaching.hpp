@@ -18,6 +18,7 @@ struct user {
   bool is_pipeline;
   std::vector<tally::primitive::form> forms;
   std::vector<std::string> blocks; ///< CUB's algorithms in its plan, by CUB's names
+  tally::primitive::architecture made_for = tally::primitive::sm_90a;
 };
 
 /// All of them, compiled on first use.
