@@ -5,7 +5,7 @@
 // sums it would have entered are refused.
 #pragma once
 
-#include <tally/base/wide_integer.hpp>
+#include <tally/base/numbers.hpp>
 
 namespace tally::inline v0 {
 
@@ -16,12 +16,13 @@ inline constexpr u32 above_bound = 1, finer_than_unit = 2;
 template <class V>
 struct exact_unit {
   V weight, per_one, bound;
+  using bits = cuda::std::conditional_t<sizeof(V) == 8, u64, u32>;
+  static constexpr int precision = cuda::std::numeric_limits<V>::digits, highest = cuda::std::numeric_limits<V>::max_exponent;
 
   /// The finest unit by which sums of up to `rows` (at most 2^60) numbers of at most `bound` keep within a lane. It is at
   /// most rows * bound / 2^60, and 2^-126 (double: 2^-1022) at least. A bound that is NaN, infinite or negative lets nothing in.
-  static constexpr exact_unit of(V bound, i64 rows) {
-    using shape = float_shape<V>;
-    constexpr int least = 2 - shape::highest, most = shape::highest - 2;
+  TALLY_HD static constexpr exact_unit of(V bound, i64 rows) {
+    constexpr int least = 2 - highest, most = highest - 2;
     int at = log_above(bound) + log_above(rows) - 62;
     at = at < least ? least : at;
     if (!(bound >= V(0)) || bound - bound != V(0) || at > most) return {V(1), V(1), cuda::std::numeric_limits<V>::quiet_NaN()};
@@ -46,26 +47,24 @@ struct exact_unit {
 private:
   TALLY_INLINE static constexpr V size_of(V x) { return x < V(0) ? -x : x; }
   TALLY_INLINE constexpr i64 lane_if(bool within, V x, u32& marks) const {
-    constexpr V whole_from = V(i64(1) << (float_shape<V>::precision - 1)); // from here on every V is a whole number
+    constexpr V whole_from = V(i64(1) << (precision - 1)); // from here on every V is a whole number
     V const size = size_of(x), units = size * per_one;
     V const whole = units < whole_from ? (units + whole_from) - whole_from : units;
     bool const exact = whole * weight == size; // units may have lost bits on its way down
     marks |= within ? exact ? 0u : finer_than_unit : above_bound;
     return static_cast<i64>(within && exact ? x * per_one : V(0));
   }
-  static constexpr V power(int at) {
-    using bits = typename float_shape<V>::bits;
-    return bits_as<V>(static_cast<bits>(static_cast<bits>(at + float_shape<V>::highest - 1) << (float_shape<V>::precision - 1)));
+  TALLY_HD static constexpr V power(int at) {
+    return bits_as<V>(static_cast<bits>(static_cast<bits>(at + highest - 1) << (precision - 1)));
   }
   /// The least n with size <= 2^n, no less than that of the least normal number.
-  static constexpr int log_above(V size) {
-    using shape = float_shape<V>;
-    auto const bits = bits_as<typename shape::bits>(size);
-    int const field = static_cast<int>((bits >> (shape::precision - 1)) & (shape::highest * 2 - 1));
-    bool const more = field > 0 && (bits & ((typename shape::bits(1) << (shape::precision - 1)) - 1)) != 0;
-    return (field > 0 ? field : 1) - (shape::highest - 1) + int(more);
+  TALLY_HD static constexpr int log_above(V size) {
+    bits const b = bits_as<bits>(size);
+    int const field = static_cast<int>((b >> (precision - 1)) & bits(highest * 2 - 1));
+    bool const more = field > 0 && (b & ((bits(1) << (precision - 1)) - 1)) != 0;
+    return (field > 0 ? field : 1) - (highest - 1) + int(more);
   }
-  static constexpr int log_above(i64 count) {
+  TALLY_HD static constexpr int log_above(i64 count) {
     int n = 0;
     while (n < 62 && (i64(1) << n) < count) ++n;
     return n;
@@ -85,7 +84,7 @@ TALLY_INLINE constexpr void add_lane(T& to, i64 sum, exact_unit<accumulator_t<T>
 /// Adds rows to the rows of lanes that their keys name, on a host; the marks of what was refused. Row r of the tile begins at
 /// tile + r * stride, row k of the lanes at lanes + k * lanes_of_row(columns).
 template <class T, class Key>
-constexpr u32 add_rows_exactly(i64* lanes, T const* tile, i64 stride, i64 rows, i64 columns, Key const* keys,
+TALLY_HD constexpr u32 add_rows_exactly(i64* lanes, T const* tile, i64 stride, i64 rows, i64 columns, Key const* keys,
                                exact_unit<accumulator_t<T>> unit) {
   u32 marks = 0;
   for (i64 r = 0; r < rows; ++r)
@@ -99,7 +98,7 @@ constexpr u32 add_rows_exactly(i64* lanes, T const* tile, i64 stride, i64 rows, 
 /// Adds the lanes to a table, on a host, each sum rounded once, and leaves them zero; `marks` are those of the rows. Where any
 /// are left in the end, all of the table is NaN. Row k begins at table + k * stride. Returns the marks.
 template <class T>
-constexpr u32 finish_rows_exactly(T* table, i64 stride, i64 table_rows, i64 columns, i64* lanes,
+TALLY_HD constexpr u32 finish_rows_exactly(T* table, i64 stride, i64 table_rows, i64 columns, i64* lanes,
                                   exact_unit<accumulator_t<T>> unit, u32 marks) {
   for (i64 k = 0; k < table_rows; ++k)
     for (i64 c = 0; c < columns; ++c) {
