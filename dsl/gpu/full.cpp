@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace tally::inline v0::gpu {
 
@@ -89,11 +91,10 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
   unit u;
   std::string const program = t.name();
   u.header = "tally/kernel/full.cuh";
-  for (auto const& choice : p.folds)
-    if (choice.block != block_algorithm::neighbour_tree) {
-      u.extra_headers.push_back("tally/kernel/block_cub.cuh");
-      break;
-    }
+  auto const any_fold = [&](auto const& is) { return std::any_of(std::begin(p.folds), std::end(p.folds), is); };
+  if (any_fold([](auto const& choice) { return is_cub(choice.block); })) u.extra_headers.push_back("tally/kernel/block_cub.cuh");
+  if (any_fold([](auto const& choice) { return choice.block == block_algorithm::redux; }))
+    u.extra_headers.push_back("tally/kernel/block_redux.cuh");
   if (p.one_cluster) u.extra_headers.push_back("tally/kernel/cluster.cuh");
   if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();

@@ -43,6 +43,7 @@ std::string rounding_of(fold_description const& fold, description const& d) {
   auto const in = fold.rounds_in.empty() ? std::string("in its state") : "in " + fold.rounds_in;
   if (!d.reads()) return in;
   if (d.on_gpu && d.planned.plan.order == combine_order::free) return in + ", in any order";
+  if (d.on_gpu && d.planned.plan.order == combine_order::ordered) return in + ", in any grouping of elements in order";
   return fmt::format("{}, at most {} for an element", in, combinations(d.facts, fold.law.commutative));
 }
 

@@ -11,7 +11,9 @@ char const* spell(contract c) {
   return c == contract::fast ? "fast" : c == contract::exact ? "exact" : "reproducible";
 }
 
-char const* spell(combine_order o) { return o == combine_order::free ? "free" : "canonical_tree"; }
+char const* spell(combine_order o) {
+  return o == combine_order::free ? "free" : o == combine_order::ordered ? "ordered" : "canonical_tree";
+}
 
 char const* spell(load_primitive l) {
   switch (l) {
@@ -29,6 +31,7 @@ char const* spell(block_algorithm b) {
   case block_algorithm::warp_reductions: return "warp_reductions";
   case block_algorithm::raking: return "raking";
   case block_algorithm::raking_commutative_only: return "raking_commutative_only";
+  case block_algorithm::redux: return "redux";
   }
   return "?";
 }

@@ -138,6 +138,13 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
   }
 }
 
+TALLY_STRUCT(matrix, { u64 a, b, c, d; });
+TALLY_FUNCTION(matrix_product, (matrix x, matrix y), {
+  return matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+});
+TALLY_FUNCTION(shear, (u32 v), { return v % 2 ? matrix{1, v, 0, 1} : matrix{1, 0, v, 1}; });
+TALLY_FUNCTION(itself, (matrix x), { return x; });
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -182,6 +189,18 @@ int main(int argc, char** argv) {
     sweep("isum", [&](i64 n) { return from(device(reinterpret_cast<i32 const*>(x), n)) | sum; }, sizes, contract::reproducible, 1);
   if (what == "argmax")
     sweep("argmax", [&](i64 n) { return from(device(x, n)) | argmax; }, sizes, contract::reproducible, 1);
+  for (contract c : {contract::reproducible, contract::fast})
+    if (what == "wide_states") { // both contracts of what CUB may combine
+      auto const product_of_matrices = fold_of(matrix{1, 0, 0, 1}, matrix_product, shear, itself, associative);
+      auto const words = reinterpret_cast<u32 const*>(x);
+      auto const doubles = reinterpret_cast<double const*>(x);
+      sweep("matrices", [&](i64 n) { return from(device(words, n)) | product_of_matrices; }, sizes, c, 1);
+      sweep("moments", [&](i64 n) { return from(device(doubles, n / 2)) | moments<4>; }, sizes, c, 2);
+      sweep("seven", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance, sum(_1 * _1), norm<2>); }, sizes, c, 1);
+      sweep("args", [&](i64 n) { return from(device(doubles, n / 2)) | reduce(argmin, argmax); }, sizes, c, 2);
+    }
+  if (what == "imin") // by redux.sync
+    sweep("imin", [&](i64 n) { return from(device(reinterpret_cast<i32 const*>(x), n)) | reduce(min, max); }, sizes, contract::reproducible, 1);
   if (what == "shifted")
     sweep("shifted", [&](i64 n) { return from(device(x + 1, n - 1)) | sum; }, sizes, contract::reproducible, 1);
 }

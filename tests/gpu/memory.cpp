@@ -147,6 +147,7 @@ void on_every_way_out(load_primitive in, std::size_t skip_elements, bool large, 
 
 } // namespace
 
+// values of: BLOCK_REDUCE_WARP_REDUCTIONS, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
 TEST_CASE("no kernel leaves its memory: groups of neighbours, loaded at once") {
   on_every_way_out(
       load_primitive::vector_ldg, 0, false, [](auto const* x, i64 n) { return from(device(x, n)) | order_free_folds(); },

@@ -273,7 +273,6 @@ TEST_CASE("two streams at once, and two threads on one stream, do not disturb ea
   wrong.check();
 }
 
-// values of: BLOCK_REDUCE_WARP_REDUCTIONS, BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
 TEST_CASE("the fast contract comes close to the reproducible one, for every fold") {
   if (no_kernels()) return;
   complaints wrong;

@@ -16,9 +16,11 @@ using namespace std::string_view_literals;
 
 namespace {
 
-constexpr fold_facts rounding_fold{4, true, false, block_algorithm::warp_reductions};
-constexpr fold_facts integer_fold{8, true, true, block_algorithm::warp_reductions};
-constexpr fold_facts wide_fold{40, true, false, block_algorithm::raking_commutative_only};
+constexpr fold_facts rounding_fold{4, true, false, block_algorithm::raking, false, false, false, true};
+constexpr fold_facts integer_fold{8, true, true, block_algorithm::raking, false, false, false, true};
+constexpr fold_facts wide_fold{40, true, false, block_algorithm::raking};
+constexpr fold_facts cheap_fold{40, true, true, block_algorithm::raking_commutative_only, false, false, false, true};
+constexpr fold_facts small_integer{4, true, true, block_algorithm::raking, true, false, true, true};
 constexpr fold_facts ordered_fold{8, false, false, block_algorithm::raking};
 constexpr source_facts f32_column{4, 1, 16};
 constexpr source_facts computed_column{0, 1, 16, load_primitive::computed};
@@ -117,28 +119,71 @@ static_assert(load_0(short_address) == load_primitive::vector_ldg);
 static_assert(refused(make_plan(short_address), "bulk ring", 0).numbers[0] == 8);
 
 // block: per fold, by the most constrained rule that applies
-static_assert(planning::block_of<sum_monoid<float>>() == block_algorithm::warp_reductions);
-static_assert(planning::block_of<sum_monoid<i64>>() == block_algorithm::warp_reductions);
-static_assert(planning::block_of<variance_monoid<double>>() == block_algorithm::raking_commutative_only);
+template <int Bytes, laws Law>
+struct fold_of_bytes {
+  struct state {
+    char of[Bytes];
+  };
+  static constexpr laws law = Law;
+  constexpr state identity() const { return {}; }
+  constexpr state combine(state s, state) const { return s; }
+  constexpr int lower(state, summary) const { return 0; }
+};
+static_assert(planning::block_of<sum_monoid<float>>() == block_algorithm::raking, "narrow");
+static_assert(planning::block_of<sum_monoid<i64>>() == block_algorithm::raking);
+static_assert(planning::block_of<variance_monoid<double>>() == block_algorithm::raking, "it divides");
+static_assert(planning::block_of<fold_of_bytes<16, any_order>>() == block_algorithm::raking);
+static_assert(planning::block_of<fold_of_bytes<24, any_order>>() == block_algorithm::raking_commutative_only);
+static_assert(planning::block_of<fold_of_bytes<64, any_order>>() == block_algorithm::warp_reductions);
+static_assert(planning::block_of<fold_of_bytes<24, any_grouping>>() == block_algorithm::raking, "it may cost");
+static_assert(planning::block_of<fold_of_bytes<64, in_order>>() == block_algorithm::raking, "it keeps its order");
+static_assert(planning::cheap_to_combine<sum_monoid<float>> && !planning::cheap_to_combine<variance_monoid<double>>);
+static_assert(planning::redux_combinable<extreme_monoid<i16, true>> && planning::redux_combinable<bit_monoid<u32, bit_rule::or_>>);
+static_assert(!planning::redux_combinable<extreme_monoid<i64, true>> && !planning::redux_combinable<extreme_monoid<float, true>>);
 
 constexpr block_algorithm block_0(facts const& f) { return make_plan(f).plan.folds[0].block; }
 static_assert(block_0(sum_of(1 << 20)) == block_algorithm::neighbour_tree);
 static_assert(block_0(sum_of(1 << 20, given_up)) == block_algorithm::neighbour_tree);
-static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, rounding_fold, wide_fold)) == block_algorithm::warp_reductions);
-static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, wide_fold)) ==
-              block_algorithm::raking_commutative_only);
-static_assert(block_0(facts_with(1 << 20, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
-static_assert(block_0(facts_with(1 << 20, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree,
+constexpr i64 full_chip = 1 << 26, idle_chip = 1 << 20;
+constexpr facts wide_on(i64 n, contract c = given_up) { return facts_with(n, c, targets::h200, wide_fold); }
+static_assert(block_0(facts_with(full_chip, given_up, targets::a100, rounding_fold, wide_fold)) == block_algorithm::raking);
+static_assert(block_0(facts_with(full_chip, given_up, targets::a100, wide_fold)) == block_algorithm::raking);
+static_assert(block_0(wide_on(idle_chip)) == block_algorithm::neighbour_tree);
+static_assert(says(refused(make_plan(wide_on(idle_chip)), "cub::BlockReduce", 0), "turn-around"));
+static_assert(block_0(wide_on(full_chip)) == block_algorithm::neighbour_tree, "512 threads of 40 bytes are too much to rake");
+static_assert(refused(make_plan(wide_on(full_chip)), "cub::BlockReduce", 0).numbers[0] == 512 * 40);
+static_assert(block_0(facts_with(full_chip, given_up, targets::h200, cheap_fold)) == block_algorithm::raking_commutative_only);
+static_assert(block_0(facts_with(idle_chip, given_up, targets::h200, cheap_fold)) == block_algorithm::raking_commutative_only);
+static_assert(refused(make_plan(facts_with(full_chip, given_up, targets::h200, cheap_fold)), "cub::BlockReduce", 0).choice == nullptr);
+static_assert(block_0(facts_with(full_chip, kept, targets::h200, cheap_fold)) == block_algorithm::neighbour_tree,
               "free of order or not, reproducible does not pay for CUB");
-constexpr fold_facts vast_fold{256, true, false, block_algorithm::raking_commutative_only};
-static_assert(block_0(facts_with(1 << 16, given_up, targets::h200, vast_fold)) == block_algorithm::neighbour_tree);
-static_assert(refused(make_plan(facts_with(1 << 16, given_up, targets::h200, vast_fold)), "cub::BlockReduce", 0)
-                  .numbers[0] > 48 * 1024);
+constexpr fold_facts vast_costly_fold{128, true, false, block_algorithm::raking};
+static_assert(says(refused(make_plan(facts_with(2000, given_up, targets::h200, vast_costly_fold)), "cub::BlockReduce", 0), "state takes"));
+constexpr fold_facts vast_fold{256, true, true, block_algorithm::warp_reductions, false, false, false, true};
+static_assert(block_0(facts_with(1 << 16, given_up, targets::h200, vast_fold)) == block_algorithm::warp_reductions,
+              "of it only a state per warp is in shared memory");
 static_assert(says(refused(make_plan(sum_of(1 << 20)), "cub::BlockReduce", 0), "order"));
-static_assert(refused(make_plan(facts_with(1 << 20, given_up, targets::h200, wide_fold)), "cub::BlockReduce", 0).choice == nullptr);
+
+// a fold that does not commute is raked in the order of threads where its state is wide and the chip is full
+constexpr fold_facts wide_ordered_fold{32, false, false, block_algorithm::raking};
+constexpr facts ordered_on(i64 n, contract c) { return facts_with(n, c, targets::h200, wide_ordered_fold); }
+static_assert(order_of(ordered_on(full_chip, given_up)) == combine_order::ordered);
+static_assert(block_0(ordered_on(full_chip, given_up)) == block_algorithm::raking);
+static_assert(order_of(ordered_on(full_chip, kept)) == combine_order::canonical_tree);
+static_assert(order_of(ordered_on(idle_chip, given_up)) == combine_order::canonical_tree);
+static_assert(says(refused(make_plan(ordered_on(idle_chip, given_up)), "any grouping"), "leaves"));
+static_assert(block_0(facts_with(full_chip, given_up, targets::h200, ordered_fold)) == block_algorithm::neighbour_tree);
+
+// redux.sync: integers of at most 32 bits, wherever all lanes of a warp have a state
+static_assert(block_0(facts_with(1000, kept, targets::h200, small_integer)) == block_algorithm::redux);
+static_assert(block_0(facts_with(full_chip, kept, targets::a100, small_integer)) == block_algorithm::redux);
+static_assert(block_0(facts_with(1000, kept, targets::h200, small_integer, rounding_fold)) == block_algorithm::redux);
+static_assert(block_0(facts_with(full_chip, kept, targets::h200, small_integer, wide_fold)) == block_algorithm::neighbour_tree,
+              "the leaves of a warp have become one state by then");
+static_assert(block_0(facts_with(1000, kept, targets::h200, integer_fold)) == block_algorithm::neighbour_tree);
 
 // cluster: a wide state on a grid of a few blocks; words of integers by red.async, all else copied
-constexpr fold_facts word_fold{8, true, true, block_algorithm::warp_reductions, true};
+constexpr fold_facts word_fold{8, true, true, block_algorithm::raking, true};
 constexpr facts small_words_facts = facts_with(1 << 15, kept, targets::h200, word_fold, wide_fold);
 constexpr plan small_words = make_plan(small_words_facts).plan;
 static_assert(small_words.one_cluster && small_words.folds[0].cluster == cluster_combine::red_async);
@@ -176,7 +221,7 @@ constexpr facts eight_doubles(i64 n, target t) {
 
 /// Every combination of folds, columns, contract, chip and size gives a plan that is legal and covers its input.
 constexpr bool all_legal() {
-  constexpr fold_facts folds[] = {rounding_fold, integer_fold, wide_fold, ordered_fold};
+  constexpr fold_facts folds[] = {rounding_fold, integer_fold, wide_fold, ordered_fold, small_integer, wide_ordered_fold};
   constexpr source_facts columns[] = {{4, 1, 16}, {4, 1, 4}, f32_apart(5), computed_column, {1, 1, 1}, {2, 1, 8}};
   constexpr target chips[] = {targets::a100, targets::h200, targets::b200};
   for (auto const& a : folds)
@@ -255,6 +300,12 @@ TEST_CASE("legal refuses a plan that breaks the contract") {
   facts const ordered = facts_with(1 << 20, given_up, targets::h200, ordered_fold);
   p = make_plan(ordered).plan, p.order = combine_order::free;
   CHECK(complains(p, ordered, "does not commute"));
+  p = make_plan(ordered).plan, p.order = combine_order::ordered, p.folds[0].block = block_algorithm::raking_commutative_only;
+  CHECK(complains(p, ordered, "folds that commute"));
+  p = good_plan(), p.order = combine_order::ordered;
+  CHECK(complains(p, f, "only the fast contract groups"));
+  p = good_plan(), p.folds[0].block = block_algorithm::redux;
+  CHECK(complains(p, f, "redux.sync needs"));
 }
 
 TEST_CASE("legal refuses what the chip or the address cannot do") {

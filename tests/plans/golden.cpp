@@ -21,6 +21,12 @@ TALLY_FUNCTION(golden_then, (golden_affine a, golden_affine b),
                { return golden_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
 TALLY_FUNCTION(golden_step, (float x), { return golden_affine{0.5f, x}; });
 TALLY_FUNCTION(golden_shift, (golden_affine a), { return a.shift; });
+TALLY_STRUCT(golden_matrix, { unsigned long long a, b, c, d; });
+TALLY_FUNCTION(golden_product, (golden_matrix x, golden_matrix y), {
+  return golden_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+});
+TALLY_FUNCTION(golden_shear, (unsigned v), { return golden_matrix{1, v, 0, 1}; });
+TALLY_FUNCTION(golden_itself, (golden_matrix m), { return m; });
 
 namespace {
 
@@ -115,6 +121,7 @@ TEST_CASE("other element types") {
   check_plan("mean_f16", explain(from(numbers<f16>(16 * mi)) | mean, targets::h200));
   check_plan("minmax_bf16", explain(from(numbers<bf16>(16 * mi)) | minmax, targets::b200));
   check_plan("stddev_f64", explain(from(numbers<double>(16 * mi)) | stddev, targets::a100));
+  check_plan("extremes_i32", explain(from(numbers<i32>(16 * mi)) | reduce(min, max), targets::h200));
   check_plan("integers_need_no_order", explain(from(numbers<i64>(16 * mi)) | reduce(sum, max, bit_xor), targets::h200));
 }
 
@@ -131,6 +138,8 @@ TEST_CASE("a fold of the user's own that does not commute") {
   auto const recurrence = fold_of(golden_affine{1, 0}, golden_then, golden_step, golden_shift, associative);
   check_plan("own_fold", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200));
   check_plan("own_fold_fast", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200, fast));
+  auto const product = fold_of(golden_matrix{1, 0, 0, 1}, golden_product, golden_shear, golden_itself, associative);
+  check_plan("matrices_fast", explain(from(numbers<u32>(16 * mi)) | product, targets::h200, fast));
 }
 
 TEST_CASE("the host") {

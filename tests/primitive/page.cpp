@@ -243,10 +243,10 @@ std::string page() {
               std::to_string(since(r.plain)) + " | " + reached + " | " + values + " |\n";
     }
   }
-  text += "\n## Block algorithms\n\nCUB's three, chosen by rule (`plan/block.hpp`).\n\n";
+  text += "\n## Block algorithms\n\nCUB's three and the warp's own instruction, chosen by rule (`plan/block.hpp`).\n\n";
   text += "| algorithm | planned by | values |\n|---|---|---|\n";
   for (char const* name :
-       {"BLOCK_REDUCE_WARP_REDUCTIONS", "BLOCK_REDUCE_RAKING", "BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY"}) {
+       {"BLOCK_REDUCE_WARP_REDUCTIONS", "BLOCK_REDUCE_RAKING", "BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY", "redux.sync"}) {
     std::vector<std::string> planned_by, checked_by;
     for (auto const& u : reaching::users())
       if (std::count(u.blocks.begin(), u.blocks.end(), name) != 0) planned_by.push_back(u.name);
@@ -288,7 +288,7 @@ TEST_CASE("every claim of a GPU test is about a form that exists") {
   auto const forms = verb_of::written_forms();
   for (claim const& c : claims()) {
     bool const found =
-        c.pattern.starts_with("BLOCK_REDUCE_") ||
+        c.pattern.starts_with("BLOCK_REDUCE_") || c.pattern == "redux.sync" ||
         std::any_of(forms.begin(), forms.end(), [&](form const& f) { return matches(spell(f).c_str(), c.pattern); });
     CHECK_MESSAGE(found, (c.file + ": " + c.test + " claims " + c.pattern));
   }

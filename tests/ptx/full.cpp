@@ -20,6 +20,27 @@ TALLY_FUNCTION(ptx_then, (ptx_affine a, ptx_affine b),
 TALLY_FUNCTION(ptx_step, (float x), { return ptx_affine{0.5f, x}; });
 TALLY_FUNCTION(ptx_shift, (ptx_affine a), { return a.shift; });
 
+TALLY_STRUCT(ptx_matrix, { unsigned long long a, b, c, d; });
+TALLY_FUNCTION(ptx_product, (ptx_matrix x, ptx_matrix y), {
+  return ptx_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+});
+TALLY_FUNCTION(ptx_shear, (unsigned v), { return ptx_matrix{1, v, 0, 1}; });
+TALLY_FUNCTION(ptx_itself, (ptx_matrix m), { return m; });
+TALLY_STRUCT(ptx_record, { unsigned long long word[7]; });
+TALLY_FUNCTION(ptx_totals, (ptx_record x, ptx_record y), {
+  for (int i = 0; i < 7; ++i) x.word[i] += y.word[i];
+  return x;
+});
+TALLY_FUNCTION(ptx_record_of, (unsigned v), { return ptx_record{{v, 1, 2, 3, 4, 5, 6}}; });
+TALLY_FUNCTION(ptx_as_is, (ptx_record x), { return x; });
+TALLY_STRUCT(ptx_box, { double low, high, lower, upper; });
+TALLY_FUNCTION(ptx_hull, (ptx_box a, ptx_box b), {
+  return ptx_box{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high, a.lower < b.lower ? a.lower : b.lower,
+                 a.upper > b.upper ? a.upper : b.upper};
+});
+TALLY_FUNCTION(ptx_point, (double v), { return ptx_box{v, v, -v, -v}; });
+TALLY_FUNCTION(ptx_same_box, (ptx_box b), { return b; });
+
 namespace {
 
 auto const x = numbers<float>(many);
@@ -88,14 +109,56 @@ TEST_CASE("min and max propagate NaN in one instruction, ignoring it in another"
   }
 }
 
+namespace {
+
+/// What one fold of a wide state becomes under the fast contract: CUB's room in it, and none under the reproducible one.
+struct wide_kernel {
+  template <class R>
+  wide_kernel(R const& r, block_algorithm expected) : quick(r, targets::h200, fast), p(quick.explained.details().planned.plan) {
+    CHECK(p.folds[0].block == expected);
+    CHECK(kernel_text(r, targets::h200).shared_bytes("combine_with_cub") == 0);
+  }
+  long room() const { return quick.shared_bytes("combine_with_cub"); }
+  kernel_text quick;
+  plan p;
+};
+
+} // namespace
+
 TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to the tree") {
   if (!ptx::can_compile()) return;
-  auto const r = from(numbers<double>(many)) | moments<4>;
-  kernel_text const quick(r, targets::h200, fast);
-  auto const& p = quick.explained.details().planned.plan;
-  CHECK(p.folds[0].block == block_algorithm::raking_commutative_only);
-  CHECK(quick.shared_bytes("combine_with_cub") > p.warps_per_block() * 40); // a raking grid, not a state per warp
-  CHECK(kernel_text(r, targets::h200).shared_bytes("combine_with_cub") == 0);
+  wide_kernel const costly(from(numbers<double>(many)) | reduce(variance, sum), block_algorithm::raking);
+  CHECK(costly.room() >= costly.p.threads_per_block * 24); // a state per thread
+  auto const boxes = fold_of(ptx_box{1e300, -1e300, 1e300, -1e300}, ptx_hull, ptx_point, ptx_same_box, order_free);
+  wide_kernel const cheap(from(numbers<double>(many)) | boxes, block_algorithm::raking_commutative_only);
+  CHECK(cheap.room() >= (cheap.p.threads_per_block - 32) * 32); // a state per thread, but for those that rake
+  wide_kernel const vast(from(numbers<unsigned>(many)) | fold_of(ptx_record{}, ptx_totals, ptx_record_of, ptx_as_is, order_free),
+                         block_algorithm::warp_reductions);
+  CHECK(vast.room() >= vast.p.warps_per_block() * 56); // a state per warp
+  CHECK(vast.room() < 2 * vast.p.warps_per_block() * 56);
+}
+
+TEST_CASE("a fold that does not commute is raked in the order of the threads under fast, where its state is wide") {
+  if (!ptx::can_compile()) return;
+  wide_kernel const k(from(numbers<unsigned>(many)) | fold_of(ptx_matrix{1, 0, 0, 1}, ptx_product, ptx_shear, ptx_itself, associative),
+                      block_algorithm::raking);
+  CHECK(k.p.order == combine_order::ordered);
+  CHECK(k.room() >= k.p.threads_per_block * 32);
+  CHECK(k.quick.whole.find("__local_depot") == std::string::npos);
+}
+
+TEST_CASE("integers of at most 32 bits meet by redux.sync, wider ones and floats do not") {
+  if (!ptx::can_compile()) return;
+  for (auto const& chip : {targets::a100, targets::h200}) {
+    kernel_text const k(from(numbers<int>(many)) | reduce(min, max, bit_and, bit_or, bit_xor), chip);
+    for (char const* form : {"min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"})
+      CHECK_MESSAGE(k.count(std::string("redux.sync.") + form) == 2, form); // in a warp, over the warps
+    CHECK(k.count("shfl.sync") == 0);
+  }
+  CHECK(kernel_text(from(numbers<unsigned>(many)) | reduce(sum.in<unsigned>(), max), targets::h200).has("redux.sync.add"));
+  CHECK(kernel_text(from(numbers<u16>(many)) | max, targets::h200).has("redux.sync.max.u32"));
+  CHECK_FALSE(kernel_text(from(numbers<i64>(many)) | max, targets::h200).has("redux.sync"));
+  CHECK_FALSE(kernel_text(from(x) | max, targets::h200).has("redux.sync"));
 }
 
 TEST_CASE("a heavy fold is fed by the bulk copy engine where there is one") {

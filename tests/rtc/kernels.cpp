@@ -19,6 +19,12 @@ TALLY_FUNCTION(rtc_then, (rtc_affine a, rtc_affine b),
                { return rtc_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
 TALLY_FUNCTION(rtc_step, (float x), { return rtc_affine{0.5f, x}; });
 TALLY_FUNCTION(rtc_shift, (rtc_affine a), { return a.shift; });
+TALLY_STRUCT(rtc_matrix, { unsigned long long a, b, c, d; });
+TALLY_FUNCTION(rtc_product, (rtc_matrix x, rtc_matrix y), {
+  return rtc_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+});
+TALLY_FUNCTION(rtc_shear, (unsigned v), { return rtc_matrix{1, v, 0, 1}; });
+TALLY_FUNCTION(rtc_itself, (rtc_matrix m), { return m; });
 TALLY_STRUCT(rtc_point, { float x, y, z; });
 TALLY_FUNCTION(rtc_height, (rtc_point p), { return p.z; });
 
@@ -97,6 +103,15 @@ TEST_CASE("a fold of the user's own that does not commute keeps its order in vec
   }
 }
 
+TEST_CASE("a wide fold that does not commute is raked in its order, from vector and from striped lanes") {
+  auto const product = fold_of(rtc_matrix{1, 0, 0, 1}, rtc_product, rtc_shear, rtc_itself, associative);
+  for (int remainder : {0, 4}) {
+    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | product, targets::h200, fast);
+    CHECK(p.order == combine_order::ordered);
+    CHECK(p.folds[0].block == block_algorithm::raking);
+  }
+}
+
 TEST_CASE("structs of the user's own as states, in a namespace, and as elements") {
   using namespace rtc::own;
   auto const hull = fold_of(interval{1e300, -1e300}, joined, around, width, order_free);
@@ -117,9 +132,16 @@ TEST_CASE("rings of several columns, some of them computed") {
 
 TEST_CASE("the fast contract brings in CUB, by the width of the state") {
   auto const narrow = compiles(from(numbers<float>(many)) | sum, targets::h200, fast);
-  CHECK(narrow.folds[0].block == block_algorithm::warp_reductions);
-  auto const wide = compiles(from(numbers<double>(few)) | reduce(variance, sum), targets::a100, fast);
-  CHECK(wide.folds[0].block == block_algorithm::raking_commutative_only);
+  CHECK(narrow.folds[0].block == block_algorithm::neighbour_tree);
+  auto const wide = compiles(from(numbers<double>(many)) | reduce(variance, sum), targets::a100, fast);
+  CHECK(wide.folds[0].block == block_algorithm::raking);
+}
+
+TEST_CASE("small integers of both signs meet by redux.sync, for every family") {
+  for (auto const& chip : families) {
+    auto const p = compiles(from(numbers<i8>(few), numbers<u16>(few), numbers<i32>(few)) | reduce(min(_1), max(_2), bit_xor(_3)), chip);
+    for (int i = 0; i < 3; ++i) CHECK(p.folds[i].block == block_algorithm::redux);
+  }
 }
 
 TEST_CASE("many wide states take turns in one room of shared memory") {

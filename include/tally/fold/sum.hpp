@@ -19,7 +19,7 @@ struct sum_monoid {
   TALLY_INLINE constexpr Acc lift(i64, V v) const {
     return static_cast<Acc>(v);
   }
-  TALLY_INLINE constexpr Acc combine(Acc a, Acc b) const { return op::plus::apply(a, b); }
+  TALLY_INLINE constexpr Acc combine(Acc a, Acc b) const { return static_cast<Acc>(op::plus::apply(a, b)); }
   constexpr Acc lower(Acc s, summary) const { return s; }
 };
 

@@ -17,8 +17,8 @@ template <plan P, class Program>
 struct whole_folds {
   template <int I>
   __device__ static constexpr bool of(index_constant<I>) {
-    if constexpr (P.order == combine_order::free)
-      return P.folds[I].block != block_algorithm::neighbour_tree;
+    if constexpr (P.order != combine_order::canonical_tree)
+      return is_cub(P.folds[I].block);
     else
       return P.leaves_per_warp > 1 || !is_spread<P, I>(static_cast<Program const*>(nullptr));
   }
@@ -35,6 +35,10 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
     s = fold_exactly<P>(p, leaf, n, thread).close_freely(p.leaves);
   } else if constexpr (P.order == combine_order::free) {
     s = fold_freely<P>(p, leaf, n, thread);
+    combine_with_cub<P>(p, s);
+  } else if constexpr (P.order == combine_order::ordered) {
+    if (leaf < n.all)
+      s = fold_subtree<P>(p, leaf, n, thread);
     combine_with_cub<P>(p, s);
   } else {
     if (leaf < n.all)

@@ -85,7 +85,9 @@ struct running_fold<P, Leaf, Slot> {
   static constexpr bool exact = false;
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf;
-  static constexpr bool spread = false;
+  /// Along the canonical tree a leaf is combined to the end at once, which takes fewer registers.
+  static constexpr bool spread =
+      !P.sources_are_striped() && P.order == combine_order::ordered;
   lanes_t<typename Leaf::monoid_type, group> lanes;
   State of_row[rows];
 
@@ -110,8 +112,15 @@ struct running_fold<P, Leaf, Slot> {
   }
   __device__ __forceinline__ State close(Leaf const& l, int thread) {
     auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    if constexpr (!P.sources_are_striped()) {
-      return combine_warp<rows>(combine, of_row, thread); // the rows' trees side by side
+    if constexpr (!P.sources_are_striped() && !spread) {
+      return combine_warp<rows>(combine, of_row, thread);
+    } else if constexpr (spread) {
+#pragma unroll
+      for (int h = 1; h < rows; h *= 2) // the rows' trees side by side
+#pragma unroll
+        for (int r = 0; r < rows; r += 2 * h)
+          of_row[r] = merge_trees(combine, of_row[r], of_row[r + h], h, thread);
+      return trees_in_order<rows>(of_row[0], thread);
     } else {
 #pragma unroll
       for (int h = 1; h < rows; h *= 2)
@@ -361,16 +370,18 @@ __device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> c
 }
 
 /// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
-/// merged as trees side by side; a single one stays spread.
+/// merged as trees side by side; a single one stays spread. Where only the order of elements is kept, they all stay spread, in
+/// the order of lanes.
 template <plan P, class Program>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, leaf_counts const& n,
                                                                 int thread) {
   using States = typename Program::states;
   constexpr int count = P.leaves_per_warp;
   leaves_of_warp<P, Program> from(p, leaf, n.whole);
-  if constexpr (count == 1)
+  constexpr bool keeps_order = P.order == combine_order::ordered;
+  if constexpr (count == 1 && !keeps_order)
     return fold_leaf<P>(p, from, 0, leaf < n.whole, thread);
-  if constexpr (any_counted(static_cast<Program const*>(nullptr)))
+  if constexpr (any_counted(static_cast<Program const*>(nullptr)) && !keeps_order)
     if (leaf + count <= n.whole)
       return fold_whole_subtree<P>(p, from, thread);
   int const present = n.all - leaf < count ? int(n.all - leaf) : count;
@@ -395,8 +406,14 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
     s = stack.push(merge, k, s);
   }
   for_each_index<Program::leaf_count>([&](auto i) {
-    if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr))) {
-      auto const& m = get<i>(p.leaves).monoid;
+    auto const& m = get<i>(p.leaves).monoid;
+    if constexpr (keeps_order) {
+      constexpr bool spread = is_spread<P, i>(static_cast<Program const*>(nullptr));
+      if constexpr (spread)
+        get<i>(s) = trees_in_order<count>(get<i>(s), thread);
+      if (thread >= (spread ? present * (32 / count) : 1))
+        get<i>(s) = m.identity();
+    } else if constexpr (is_spread<P, i>(static_cast<Program const*>(nullptr))) {
       auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };
       get<i>(s) = combine_lanes<count>(combine, finish_trees<count>(combine, get<i>(s)), present, thread);
     }

@@ -62,6 +62,13 @@ __device__ __forceinline__ State combine_lanes(Combine const& combine, State s, 
   return s;
 }
 
+/// Where merge_trees leaves N trees, lane t has a part of tree t % N: this puts the parts of tree 0 into the first 32 / N lanes, those
+/// of tree 1 behind them and so on, each tree's in their order.
+template <int N, class State>
+__device__ __forceinline__ State trees_in_order(State const& s, int lane) {
+  return shuffled_from(s, lane / (32 / N) + lane % (32 / N) * N);
+}
+
 /// N trees over the warp, then a tree over their N roots; lane 0 has the root.
 template <int N, class Combine, class State>
 __device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)[N], int lane) {

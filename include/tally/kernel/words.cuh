@@ -47,4 +47,14 @@ __device__ State shuffled_down(State const& s, int offset) {
   return w.state();
 }
 
+/// The state of another lane of the warp.
+template <class State>
+__device__ __forceinline__ State shuffled_from(State const& s, int lane) {
+  auto w = words<State>::of(s);
+#pragma unroll
+  for (int i = 0; i < words<State>::count; ++i)
+    w.w[i] = __shfl_sync(0xffffffffu, w.w[i], lane);
+  return w.state();
+}
+
 } // namespace tally::inline v0::kernel

@@ -55,4 +55,9 @@ template <class M, primitive::architecture On>
 concept red_async_combinable = monoid<M> && combined_by<M>
 != primitive::operation::none&& primitive::red_async_reducible<combined_by<M>, typename M::state, On>;
 
+/// One redux.sync combines the states of a warp: integers of at most 32 bits, which go in as 32.
+template <class M>
+concept redux_combinable = monoid<M> && combined_by<M>
+!= primitive::operation::none&& integer<typename M::state> && sizeof(typename M::state) <= 4;
+
 } // namespace tally::inline v0::planning

@@ -38,6 +38,8 @@ struct fold_facts {
   block_algorithm block_when_free; ///< what plan/block.hpp picks where the order may be given up
   bool red_async = false;          ///< one instruction combines a state with that of another block of a cluster (sm_90)
   bool exact = false;              ///< an exact sum: a thread keeps a window of it, not a state
+  bool redux = false;              ///< one instruction combines the states of a warp (sm_80)
+  bool cheap = false;              ///< combining is known to take an instruction or two a word
   friend constexpr bool operator==(fold_facts const&, fold_facts const&) = default;
 };
 
@@ -55,6 +57,8 @@ struct facts {
 
   constexpr i64 elements_per_leaf() const { return i64(32) * lanes_per_group * rows_per_leaf; }
   constexpr i64 leaves() const { return extent == 0 ? 0 : (extent - 1) / elements_per_leaf() + 1; }
+  /// Whether there are leaves for all warps of all multiprocessors, more than once.
+  constexpr bool fills_the_chip() const { return leaves() >= i64(96) * target.multiprocessors; }
   constexpr i64 bytes_per_row() const {
     i64 b = 0;
     for (int i = 0; i < source_count; ++i)

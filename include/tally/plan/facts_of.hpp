@@ -33,7 +33,8 @@ source_facts facts_of_column(C const& c) {
 template <monoid M>
 constexpr fold_facts facts_of_fold() {
   return {int(sizeof(typename M::state)), M::law.commutative, M::law.order_free, planning::block_of<M>(),
-          planning::red_async_combinable<M, primitive::sm_90a>, exact_monoid<M>};
+          planning::red_async_combinable<M, primitive::sm_90a>, exact_monoid<M>, planning::redux_combinable<M>,
+          planning::cheap_to_combine<M>};
 }
 
 /// The facts of one full reduction on a target under a contract.

@@ -25,6 +25,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "only the fast contract gives up the order of a fold that rounds";
   if (p.order == combine_order::free && !f.commutative())
     return "a fold that does not commute keeps its order";
+  if (p.order == combine_order::ordered && f.promise != contract::fast)
+    return "only the fast contract groups elements otherwise than the tree";
   if ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
     return "a grid has at most 2^31 - 1 blocks";
   if (p.one_cluster && (f.leaves() - 1) / p.leaves_per_block() + 1 > f.target.max_cluster_blocks)
@@ -34,8 +36,12 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
   if (planning::ring_bytes_per_block(f, p) > f.target.shared_bytes_per_block)
     return "the rings of a block do not fit its shared memory";
   for (int i = 0; i < f.fold_count; ++i) {
-    if (p.folds[i].block != block_algorithm::neighbour_tree && p.order != combine_order::free)
+    if (is_cub(p.folds[i].block) && p.order == combine_order::canonical_tree)
       return "along the canonical tree a block combines neighbours";
+    if (p.folds[i].block == block_algorithm::raking_commutative_only && !f.folds[i].commutative)
+      return "this raking is for folds that commute";
+    if (p.folds[i].block == block_algorithm::redux && (!f.folds[i].redux || f.target.compute_major < 8))
+      return "redux.sync needs sm_80 and an integer of at most 32 bits";
     if ((p.folds[i].cluster != cluster_combine::no_cluster) != p.one_cluster)
       return "states meet in a cluster where the grid is one, and only there";
     if (p.folds[i].cluster == cluster_combine::red_async && !f.folds[i].red_async)

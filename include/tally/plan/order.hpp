@@ -20,13 +20,19 @@ constexpr combine_order choose_order(facts const& f, why_not_list& why) {
     return combine_order::free;
   if (f.promise == contract::fast && f.commutative() && f.state_bytes() >= state_bytes_for_any_order)
     return combine_order::free;
-  if (f.promise == contract::fast && f.commutative())
+  if (f.promise != contract::fast) {
+    why.add("any order", "the contract is reproducible and a fold rounds: its bits depend on the tree");
+    return combine_order::canonical_tree;
+  }
+  if (f.commutative()) {
     why.add("any order", "{0} bytes of state go along the tree as fast; from {1} on they do not", -1, f.state_bytes(),
             state_bytes_for_any_order);
-  else if (f.promise == contract::fast)
-    why.add("any order", "a fold does not commute, so the order of elements is part of its answer");
-  else
-    why.add("any order", "the contract is reproducible and a fold rounds: its bits depend on the tree");
+    return combine_order::canonical_tree;
+  }
+  why.add("any order", "a fold does not commute, so the order of elements is part of its answer");
+  if (f.state_bytes() >= state_bytes_for_any_order && f.fills_the_chip())
+    return combine_order::ordered;
+  why.add("any grouping", "{0} bytes of state in {1} leaves go along the tree as fast", -1, f.state_bytes(), f.leaves());
   return combine_order::canonical_tree;
 }
 

@@ -13,8 +13,9 @@ namespace tally::inline v0 {
 /// the same bits in any order, because sums do not round before the end.
 enum class contract { reproducible, fast, exact };
 
-/// In which order states are combined: along the canonical tree, or free of it, in whatever order is quickest.
-enum class combine_order { canonical_tree, free };
+/// In which order states are combined: along the canonical tree; grouped as is quickest, with the elements in their order; or
+/// free of it, in whatever order is quickest.
+enum class combine_order { canonical_tree, ordered, free };
 
 /// How a source reaches registers.
 enum class load_primitive {
@@ -26,11 +27,13 @@ enum class load_primitive {
 
 /// How the warps of a block combine their states.
 enum class block_algorithm {
-  neighbour_tree,         ///< the canonical tree: neighbours first; any fold
-  warp_reductions,        ///< cub::BLOCK_REDUCE_WARP_REDUCTIONS
-  raking,                 ///< cub::BLOCK_REDUCE_RAKING
-  raking_commutative_only ///< cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
+  neighbour_tree,          ///< the canonical tree: neighbours first; any fold
+  warp_reductions,         ///< cub::BLOCK_REDUCE_WARP_REDUCTIONS
+  raking,                  ///< cub::BLOCK_REDUCE_RAKING
+  raking_commutative_only, ///< cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
+  redux                    ///< redux.sync in each warp, then over the warps: integers of at most 32 bits
 };
+constexpr bool is_cub(block_algorithm b) { return b != block_algorithm::neighbour_tree && b != block_algorithm::redux; }
 
 /// How the blocks of one cluster combine their states.
 enum class cluster_combine {
