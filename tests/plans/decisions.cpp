@@ -18,7 +18,7 @@ namespace {
 
 constexpr fold_facts rounding_fold{4, true, false, block_algorithm::raking, false, false, false, true};
 constexpr fold_facts integer_fold{8, true, true, block_algorithm::raking, false, false, false, true};
-constexpr fold_facts wide_fold{40, true, false, block_algorithm::raking};
+constexpr fold_facts wide_fold{64, true, false, block_algorithm::raking};
 constexpr fold_facts cheap_fold{40, true, true, block_algorithm::raking_commutative_only, false, false, false, true};
 constexpr fold_facts small_integer{4, true, true, block_algorithm::raking, true, false, true, true};
 constexpr fold_facts ordered_fold{8, false, false, block_algorithm::raking};
@@ -150,8 +150,8 @@ static_assert(block_0(facts_with(full_chip, given_up, targets::a100, rounding_fo
 static_assert(block_0(facts_with(full_chip, given_up, targets::a100, wide_fold)) == block_algorithm::raking);
 static_assert(block_0(wide_on(idle_chip)) == block_algorithm::neighbour_tree);
 static_assert(says(refused(make_plan(wide_on(idle_chip)), "cub::BlockReduce", 0), "turn-around"));
-static_assert(block_0(wide_on(full_chip)) == block_algorithm::neighbour_tree, "512 threads of 40 bytes are too much to rake");
-static_assert(refused(make_plan(wide_on(full_chip)), "cub::BlockReduce", 0).numbers[0] == 512 * 40);
+static_assert(block_0(wide_on(full_chip)) == block_algorithm::neighbour_tree, "512 threads of 64 bytes are too much to rake");
+static_assert(refused(make_plan(wide_on(full_chip)), "cub::BlockReduce", 0).numbers[0] == 512 * 64);
 static_assert(block_0(facts_with(full_chip, given_up, targets::h200, cheap_fold)) == block_algorithm::raking_commutative_only);
 static_assert(block_0(facts_with(idle_chip, given_up, targets::h200, cheap_fold)) == block_algorithm::raking_commutative_only);
 static_assert(refused(make_plan(facts_with(full_chip, given_up, targets::h200, cheap_fold)), "cub::BlockReduce", 0).choice == nullptr);

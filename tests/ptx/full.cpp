@@ -127,7 +127,8 @@ struct wide_kernel {
 
 TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to the tree") {
   if (!ptx::can_compile()) return;
-  wide_kernel const costly(from(numbers<double>(many)) | reduce(variance, sum), block_algorithm::raking);
+  wide_kernel const costly(from(numbers<double>(many)) | reduce(variance(_1), variance(_1 * _1), sum(_1), sum(_1 * _1)),
+                           block_algorithm::raking);
   CHECK(costly.room() >= costly.p.threads_per_block * 24); // a state per thread
   auto const boxes = fold_of(ptx_box{1e300, -1e300, 1e300, -1e300}, ptx_hull, ptx_point, ptx_same_box, order_free);
   wide_kernel const cheap(from(numbers<double>(many)) | boxes, block_algorithm::raking_commutative_only);

@@ -62,6 +62,9 @@ inline constexpr i64 most_bytes_raked_cheaply = 32 * 1024;
 /// A costly state that is wider than this is never raked: 64 threads of 128 bytes 1554 to the tree's 1206 ns.
 inline constexpr int most_bytes_of_costly_state = 64;
 
+/// Bytes of all states from which CUB is worth the 1.3 s it costs NVRTC.
+inline constexpr int state_bytes_for_cub = 32;
+
 /// Whether a warp has states in all its lanes, so that redux.sync has something to combine: 24 to the tree's 45 ns, 124 to 214
 /// where a block is alone.
 constexpr bool redux_pays(facts const& f, plan const& p) {
@@ -77,7 +80,7 @@ constexpr void choose_block(facts const& f, plan const& p, int i, fold_choice& c
     choice.block = block_algorithm::redux;
   else if (p.order == combine_order::canonical_tree)
     why.add("cub::BlockReduce", "its order is not documented, the canonical tree's is", i);
-  else if (f.promise != contract::fast || f.state_bytes() < state_bytes_for_any_order)
+  else if (f.promise != contract::fast || f.state_bytes() < state_bytes_for_cub)
     why.add("cub::BlockReduce", "it is free of order either way, and CUB costs NVRTC 1.3 s where the tree costs nothing", i);
   else if (fold.block_when_free != block_algorithm::warp_reductions && room > most)
     why.add("cub::BlockReduce", "its states take {0} bytes of shared memory, raking pays up to {1}", i, room, most);

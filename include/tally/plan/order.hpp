@@ -10,10 +10,13 @@
 
 namespace tally::inline v0::planning {
 
-/// Bytes of state from which giving up the order pays: the tree combines after every leaf, a free order at the end. H200, CUDA
-/// 13.0, 2026-11-20 (tests/bench), f32 of 2^28, us along the tree and free of it: sum 236.7, 238.0; variance (16 bytes) 273.8,
-/// 459.1; sum, min, max, mean and variance (28) 250.6, 265.9; seven folds (48) 399.9, 387.8.
-inline constexpr int state_bytes_for_any_order = 32;
+/// Bytes of state from which giving up the order may pay: the tree combines after every leaf, a free order at the end. Below,
+/// the tree has won whatever was measured. H200, CUDA 13.0, 2026-11-20 (tests/bench), f32 of 2^28, us along the tree and free
+/// of it: sum 236.7, 238.0; variance (16 bytes) 273.8, 459.1; sum, min, max, mean and variance (28) 250.6, 265.9; seven folds (48)
+/// 326.7, 386.4.
+inline constexpr int state_bytes_for_any_order = 64;
+/// The same for the grouping of a fold that does not commute, which saves putting rows back in order.
+inline constexpr int state_bytes_for_any_grouping = 32;
 
 constexpr combine_order choose_order(facts const& f, why_not_list& why) {
   if (f.order_free())
@@ -30,7 +33,7 @@ constexpr combine_order choose_order(facts const& f, why_not_list& why) {
     return combine_order::canonical_tree;
   }
   why.add("any order", "a fold does not commute, so the order of elements is part of its answer");
-  if (f.state_bytes() >= state_bytes_for_any_order && f.fills_the_chip())
+  if (f.state_bytes() >= state_bytes_for_any_grouping && f.fills_the_chip())
     return combine_order::ordered;
   why.add("any grouping", "{0} bytes of state in {1} leaves go along the tree as fast", -1, f.state_bytes(), f.leaves());
   return combine_order::canonical_tree;
