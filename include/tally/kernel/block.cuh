@@ -49,8 +49,7 @@ __device__ __forceinline__ void combine_exact_sums(Program const& p, typename Pr
 }
 
 /// Combines the states of a block along the canonical tree; thread 0 has the answer. The first `holders` threads hold one
-/// state each; `Whole::of(I)` says of a fold that its
-/// fresh states, those of leaves, stand in lane 0 of each warp.
+/// state each; `Whole::of(I)` says of a fold that its fresh states, those of leaves, stand in lane 0 of each warp.
 template <plan P, class Whole, class Program>
 __device__ __forceinline__ void combine_block(Program const& p, typename Program::states& s, int holders, bool fresh) {
   if (!fresh)
@@ -100,8 +99,8 @@ constexpr int cub_bytes(pack<States...> const*, index_list<I...>) {
   return most;
 }
 
-/// One state per thread becomes one per block, in the order of threads or in any, for the folds whose plan names an algorithm of CUB: lane 0 of
-/// warp 0 has the answer, lane 0 of the other warps the identity. The other folds are left as they are.
+/// One state per thread becomes one per block, in the order of threads or in any, for the folds whose plan names an algorithm
+/// of CUB: lane 0 of warp 0 has the answer, lane 0 of the other warps the identity. The other folds are left as they are.
 template <plan P, class Program>
 __device__ __forceinline__ void combine_with_cub(Program const& p, typename Program::states& s) {
   using States = typename Program::states;

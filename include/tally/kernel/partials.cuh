@@ -2,10 +2,10 @@
 //
 // Ordered partials: how the states of blocks meet without a fence, an atomic or a memset. Layer 4. Every 32-bit word of a
 // state travels in one 64-bit store together with the epoch of the run, so a word proves by itself that it is of this run:
-// a 64-bit access is never torn. The last block of every 32 waits for the words of its group and
-// folds them along the canonical tree, and so on level by level, until the threads of one block can fold what is left. The very last block raises
-// the epoch for the next run, which leaves the workspace clean. Nobody waits for a block of higher index, and blocks start
-// in the order of their index, so whoever is waited for already runs.
+// a 64-bit access is never torn. The last block of every 32 waits for the words of its group and folds them along the canonical
+// tree, and so on level by level, until the threads of one block can fold what is left. The very last block raises the epoch for
+// the next run, which leaves the workspace clean. Nobody waits for a block of higher index, and blocks start in the order of
+// their index, so whoever is waited for already runs.
 #pragma once
 
 #include <tally/fold/tree.hpp>
