@@ -68,15 +68,16 @@ public:
   lesson(std::string title, std::string idea, char const* file = __builtin_FILE());
 
   /// Prints the pipeline and its plan, runs it, times more runs of it, and gives the answer of the first. Where there is
-  /// a GPU the same is done there, and the bits are compared; where there is none, the plan for an H200 is shown.
-  template <class Pipeline>
-  auto run(Pipeline const& pipeline) {
-    auto const answer = run_at(pipeline, tally::on::any);
+  /// a GPU the same is done there, and the bits are compared; where there is none, the plan for an H200 is shown. A contract
+  /// may follow the pipeline.
+  template <class Pipeline, class... Contract>
+  auto run(Pipeline const& pipeline, Contract... contract) {
+    auto const answer = run_at(pipeline, tally::on::any, contract...);
     if constexpr (decltype(tally::bind(pipeline).program)::lowerable) {
       if (tally::gpu::device_count() == 0) {
-        planned_for_another(shown(tally::explain(pipeline, tally::targets::h200)));
+        planned_for_another(shown(tally::explain(pipeline, tally::targets::h200, contract...)));
       } else {
-        auto const here = text_of(answer), there = text_of(run_at(pipeline, tally::on::gpu));
+        auto const here = text_of(answer), there = text_of(run_at(pipeline, tally::on::gpu, contract...));
         checked({"on the GPU", there, "on the CPU", here, "equal bits", here == there});
       }
     }
@@ -108,11 +109,11 @@ public:
 private:
   static shown_plan shown(tally::explanation const& plan);
 
-  template <class Pipeline, class Place>
-  auto run_at(Pipeline const& pipeline, Place place) {
-    explained({shown(tally::explain(pipeline, place)), 0});
-    auto const answer = tally::run(pipeline, place);
-    timed(median_seconds([&] { (void)tally::run(pipeline, place); }));
+  template <class Pipeline, class Place, class... Contract>
+  auto run_at(Pipeline const& pipeline, Place place, Contract... contract) {
+    explained({shown(tally::explain(pipeline, place, contract...)), 0});
+    auto const answer = tally::run(pipeline, place, contract...);
+    timed(median_seconds([&] { (void)tally::run(pipeline, place, contract...); }));
     return answer;
   }
 
