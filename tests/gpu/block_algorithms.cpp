@@ -141,35 +141,35 @@ constexpr auto raked = block_algorithm::raking, raked_freely = block_algorithm::
 
 TEST_CASE("folds that do not commute are raked in the order of the threads") {
   if (no_h200()) return;
-  crew all;
-  all.add<unsigned>("matrices", {raked}, [](auto source) { return source | product_of_matrices(); });
-  all.add<unsigned>("filtered", {raked}, [](auto source) { return source | filter(_1 % 3 != 0) | product_of_matrices(); });
-  all.add<unsigned>("misaligned", {raked}, [](auto source) { return source | product_of_matrices(); }, 1);
-  all.add<unsigned>("beside others", {raked, raked, redux},
+  crew hands;
+  hands.add<unsigned>("matrices", {raked}, [](auto source) { return source | product_of_matrices(); });
+  hands.add<unsigned>("filtered", {raked}, [](auto source) { return source | filter(_1 % 3 != 0) | product_of_matrices(); });
+  hands.add<unsigned>("misaligned", {raked}, [](auto source) { return source | product_of_matrices(); }, 1);
+  hands.add<unsigned>("beside others", {raked, raked, redux},
                     [](auto source) { return source | reduce(product_of_matrices(), sum, max); });
-  all.finish();
+  hands.finish();
 }
 
 TEST_CASE("wide states that are cheap to combine are raked in any order, vast ones reduced warp by warp") {
   if (no_h200()) return;
-  crew all;
-  all.add<double>("boxes", {raked_freely}, [](auto source) { return source | bounding_box(); });
-  all.add<double>("boxes and positions", {raked_freely, raked},
+  crew hands;
+  hands.add<double>("boxes", {raked_freely}, [](auto source) { return source | bounding_box(); });
+  hands.add<double>("boxes and positions", {raked_freely, raked},
                   [](auto source) { return source | reduce(bounding_box(), argmin.where(_1 > 0).or_else(i64(-1))); });
-  all.add<unsigned>("records", {by_warps}, [](auto source) { return source | all_totals(); });
-  all.add<unsigned>("records, misaligned", {by_warps}, [](auto source) { return source | all_totals(); }, 3);
-  all.finish();
+  hands.add<unsigned>("records", {by_warps}, [](auto source) { return source | all_totals(); });
+  hands.add<unsigned>("records, misaligned", {by_warps}, [](auto source) { return source | all_totals(); }, 3);
+  hands.finish();
 }
 
 TEST_CASE("redux.sync combines integers of at most 32 bits") {
   if (no_h200()) return;
-  crew all;
-  all.add<int>("i32", {redux, redux, redux, redux, redux},
+  crew hands;
+  hands.add<int>("i32", {redux, redux, redux, redux, redux},
                [](auto source) { return source | reduce(min, max, bit_and, bit_or, bit_xor); });
-  all.add<unsigned>("u32", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and(bits_or(_1, 7u))); });
-  all.add<i8>("i8", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_xor); });
-  all.add<u16>("u16", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and); });
-  all.add<unsigned>("sum", {redux}, [](auto source) { return source | sum.in<unsigned>(); });
-  all.add<int>("with a float", {redux}, [](auto source) { return source | reduce(max, sum(_1 * 0.5f)); });
-  all.finish();
+  hands.add<unsigned>("u32", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and(bits_or(_1, 7u))); });
+  hands.add<i8>("i8", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_xor); });
+  hands.add<u16>("u16", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and); });
+  hands.add<unsigned>("sum", {redux}, [](auto source) { return source | sum.in<unsigned>(); });
+  hands.add<int>("with a float", {redux}, [](auto source) { return source | reduce(max, sum(_1 * 0.5f)); });
+  hands.finish();
 }

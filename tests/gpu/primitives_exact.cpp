@@ -342,7 +342,8 @@ void largest_is_found() {
     number expected = 0;
     for (int r = 0; r < p.rows; ++r)
       for (int c = 0; c < columns; ++c) expected = std::max(expected, std::abs(number(p.element(r, c))));
-    on_device const tile(p.tile), found(std::vector<u64>(1, 0));
+    on_device const tile(p.tile);
+    on_device const found(std::vector<u64>(1, 0));
     largest({.grid_blocks = 2, .block_threads = 96}, found.data(),
             tiled<T>{tile.data() + p.tile_offset, p.rows, p.tile_stride, columns});
     CHECK(bits_as<number>(bits(found.back()[0])) == expected);

@@ -337,7 +337,7 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
 }
 
 TEST_CASE("exact sums stay in their blocks: no more of them than run at once, and a ring for one column") {
-  constexpr fold_facts exact_fold{56, true, true, block_algorithm::raking_commutative_only, false, true};
+  static constexpr fold_facts exact_fold{56, true, true, block_algorithm::raking_commutative_only, false, true};
   constexpr auto exact_sum_of = [](i64 n) { return facts_with(n, contract::exact, targets::h200, exact_fold); };
   for (i64 n : {i64(1000), i64(1) << 22, i64(1) << 24, i64(1) << 28, i64(1) << 33}) {
     auto const f = exact_sum_of(n);

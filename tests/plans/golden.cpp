@@ -138,8 +138,8 @@ TEST_CASE("a fold of the user's own that does not commute") {
   auto const recurrence = fold_of(golden_affine{1, 0}, golden_then, golden_step, golden_shift, associative);
   check_plan("own_fold", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200));
   check_plan("own_fold_fast", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200, fast));
-  auto const product = fold_of(golden_matrix{1, 0, 0, 1}, golden_product, golden_shear, golden_itself, associative);
-  check_plan("matrices_fast", explain(from(numbers<u32>(16 * mi)) | product, targets::h200, fast));
+  auto const matrices = fold_of(golden_matrix{1, 0, 0, 1}, golden_product, golden_shear, golden_itself, associative);
+  check_plan("matrices_fast", explain(from(numbers<u32>(16 * mi)) | matrices, targets::h200, fast));
 }
 
 TEST_CASE("the host") {

@@ -76,9 +76,9 @@ TEST_CASE("the host compiler reads a spelled plan back as the same plan") {
 }
 
 TEST_CASE("plans that differ are spelled differently") {
-  std::vector<spelled_plan> const all = plans_of_all_kinds();
-  for (auto const& a : all)
-    for (auto const& b : all) {
+  std::vector<spelled_plan> const plans = plans_of_all_kinds();
+  for (auto const& a : plans)
+    for (auto const& b : plans) {
       bool const spelled_alike = spell(a.value, a.sources, a.folds) == spell(b.value, b.sources, b.folds);
       CHECK(spelled_alike == (a.value == b.value));
     }

@@ -104,9 +104,9 @@ TEST_CASE("a fold of the user's own that does not commute keeps its order in vec
 }
 
 TEST_CASE("a wide fold that does not commute is raked in its order, from vector and from striped lanes") {
-  auto const product = fold_of(rtc_matrix{1, 0, 0, 1}, rtc_product, rtc_shear, rtc_itself, associative);
+  auto const matrices = fold_of(rtc_matrix{1, 0, 0, 1}, rtc_product, rtc_shear, rtc_itself, associative);
   for (int remainder : {0, 4}) {
-    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | product, targets::h200, fast);
+    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | matrices, targets::h200, fast);
     CHECK(p.order == combine_order::ordered);
     CHECK(p.folds[0].block == block_algorithm::raking);
   }

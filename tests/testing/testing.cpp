@@ -85,15 +85,15 @@ TEST_CASE("the exact sum agrees with 128-bit integers") {
   std::mt19937_64 random(6);
   for (int round = 0; round < 500; ++round) {
     std::vector<float> terms;
-    i128 exact = 0; // in units of 2^-40
+    i128 total = 0; // in units of 2^-40
     for (int i = 0; i < 100; ++i) {
       int const shift = int(random() % 60);
       i64 const size = i64(random() % (1u << 24)) - (1 << 23);
       terms.push_back(std::ldexp(float(size), shift - 40));
-      exact += i128(size) << shift;
+      total += i128(size) << shift;
     }
-    bool const negative = exact < 0;
-    auto rest = static_cast<u128>(negative ? -exact : exact);
+    bool const negative = total < 0;
+    auto rest = static_cast<u128>(negative ? -total : total);
     int dropped = 0;
     bool sticky = false, halfway = false;
     while (rest >> 24 != 0) sticky = sticky || halfway, halfway = (rest & 1) != 0, rest >>= 1, ++dropped;
