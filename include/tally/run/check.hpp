@@ -42,8 +42,9 @@ void check_source(source<Columns...> const& s) {
 template <class... Leaves>
 void check_folds(pack<Leaves...> const& leaves) {
   for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-    if constexpr (requires { get<i>(leaves).monoid.modulus; })
-      if (get<i>(leaves).monoid.modulus == 0)
+    auto const& m = get<i>(leaves).monoid; // a get<i> in the requirement itself is never satisfied for clang 14
+    if constexpr (requires { m.modulus; })
+      if (m.modulus == 0)
         throw zero_modulus("a fold counts modulo 0.");
   });
 }

@@ -97,8 +97,9 @@ template <class Leaves, class States>
 void check_overflow(Leaves const& leaves, States const& states) {
   for_each_index<Leaves::size>([&](auto i) {
     auto const& m = get<i>(leaves).monoid;
-    if constexpr (requires { m.overflowed(get<i>(states)); })
-      if (m.overflowed(get<i>(states)))
+    auto const& s = get<i>(states); // a get<i> in the requirement itself is never satisfied for clang 14
+    if constexpr (requires { m.overflowed(s); })
+      if (m.overflowed(s))
         throw overflow("a checked sum left the range of its 64-bit accumulator.");
   });
 }
