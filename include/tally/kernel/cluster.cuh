@@ -136,13 +136,7 @@ private:
           w.w[k] = b > 0 && b < blocks ? slots[b].elements[at + k] : 0;
         of_block[b] = b > 0 ? w.state() : get<i>(s);
       }
-#pragma unroll
-      for (int h = 1; h < most_blocks_of_cluster; h *= 2)
-#pragma unroll
-        for (int b = 0; b < most_blocks_of_cluster; b += 2 * h)
-          if (b + h < blocks)
-            of_block[b] = m.combine(of_block[b], of_block[b + h]);
-      get<i>(s) = of_block[0];
+      get<i>(s) = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of_block, blocks);
     });
   }
 };

@@ -35,14 +35,12 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
   } else if constexpr (P.order == combine_order::free) {
     s = fold_freely<P>(p, leaf, n, thread);
     combine_with_cub<P>(p, s);
-  } else if constexpr (P.order == combine_order::ordered) {
-    if (leaf < n.all)
-      s = fold_subtree<P>(p, leaf, n, thread);
-    combine_with_cub<P>(p, s);
   } else {
     if (leaf < n.all)
       s = fold_subtree<P>(p, leaf, n, thread);
-    if (blockIdx.x == gridDim.x - 1) { // the only block whose last warps may have nothing
+    if constexpr (P.order == combine_order::ordered) {
+      combine_with_cub<P>(p, s);
+    } else if (blockIdx.x == gridDim.x - 1) { // the only block whose last warps may have nothing
       i64 const left = n.all - i64(blockIdx.x) * P.leaves_per_block();
       holders = 32 * int((left - 1) / P.leaves_per_warp + 1);
     }

@@ -60,12 +60,7 @@ struct running_fold {
     if constexpr (!spread) {
       return combine_warp<group>(combine, s, thread); // a thread's lanes are 32 apart: one tree each
     } else {
-#pragma unroll
-      for (int h = 1; h < group; h *= 2)
-#pragma unroll
-        for (int k = 0; k < group; k += 2 * h)
-          s[k] = combine(s[k], s[k + h]);
-      return s[0];
+      return combine_in_registers(combine, s);
     }
   }
   /// This thread's state, in any order.
@@ -86,8 +81,7 @@ struct running_fold<P, Leaf, Slot> {
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf;
   /// Along the canonical tree a leaf is combined to the end at once, which takes fewer registers.
-  static constexpr bool spread =
-      !P.sources_are_striped() && P.order == combine_order::ordered;
+  static constexpr bool spread = !P.sources_are_striped() && P.order == combine_order::ordered;
   lanes_t<typename Leaf::monoid_type, group> lanes;
   State of_row[rows];
 
@@ -98,16 +92,10 @@ struct running_fold<P, Leaf, Slot> {
 #pragma unroll
     for (int k = 0; k < group; ++k)
       s[k] = lanes.close(l.monoid, k);
-    if constexpr (P.sources_are_striped()) {
+    if constexpr (P.sources_are_striped())
       of_row[r] = combine_warp<group>(combine, s, int(threadIdx.x % 32));
-    } else {
-#pragma unroll
-      for (int h = 1; h < group; h *= 2)
-#pragma unroll
-        for (int k = 0; k < group; k += 2 * h)
-          s[k] = combine(s[k], s[k + h]);
-      of_row[r] = s[0];
-    }
+    else
+      of_row[r] = combine_in_registers(combine, s);
     lanes = lanes_t<typename Leaf::monoid_type, group>(l.monoid);
   }
   __device__ __forceinline__ State close(Leaf const& l, int thread) {
@@ -122,12 +110,7 @@ struct running_fold<P, Leaf, Slot> {
           of_row[r] = merge_trees(combine, of_row[r], of_row[r + h], h, thread);
       return trees_in_order<rows>(of_row[0], thread);
     } else {
-#pragma unroll
-      for (int h = 1; h < rows; h *= 2)
-#pragma unroll
-        for (int r = 0; r < rows; r += 2 * h)
-          of_row[r] = combine(of_row[r], of_row[r + h]);
-      return of_row[0];
+      return combine_in_registers(combine, of_row);
     }
   }
 };

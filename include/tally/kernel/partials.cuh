@@ -77,13 +77,7 @@ __device__ __forceinline__ typename Program::states collect(Program const& p, u6
       get<i>(s[k]) = w.state();
     });
   }
-#pragma unroll
-  for (int h = 1; h < Most; h *= 2)
-#pragma unroll
-    for (int k = 0; k < Most; k += 2 * h)
-      if (k + h < present)
-        s[k] = p.combine(s[k], s[k + h]);
-  return s[0];
+  return combine_in_registers([&](auto const& a, auto const& b) { return p.combine(a, b); }, s, present);
 }
 
 /// From the fresh states of the first `holders` threads of every block to one of the grid: true in the block whose thread 0

@@ -69,6 +69,18 @@ __device__ __forceinline__ State trees_in_order(State const& s, int lane) {
   return shuffled_from(s, lane / (32 / N) + lane % (32 / N) * N);
 }
 
+/// The tree of neighbours over the first `count` of N states of one thread, which stay in registers.
+template <class Combine, class State, int N>
+__device__ __forceinline__ State combine_in_registers(Combine const& combine, State (&s)[N], int count = N) {
+#pragma unroll
+  for (int h = 1; h < N; h *= 2)
+#pragma unroll
+    for (int k = 0; k < N; k += 2 * h)
+      if (k + h < count)
+        s[k] = combine(s[k], s[k + h]);
+  return s[0];
+}
+
 /// N trees over the warp, then a tree over their N roots; lane 0 has the root.
 template <int N, class Combine, class State>
 __device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)[N], int lane) {
