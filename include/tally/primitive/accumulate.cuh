@@ -75,6 +75,21 @@ __device__ __forceinline__ void fold_copies(T* table, T* copies, int number, i64
   }
 }
 
+namespace verbs {
+/// Folds the windows of `n` neighbours of shared memory into `to` by the threads of the block, but for those that begin at
+/// an element from `skipped` up to `resumed`.
+template <operation Op, space To, class T>
+__device__ __forceinline__ void fold_windows(T* to, T const* from, int n, int skipped = 0, int resumed = 0) {
+  constexpr int W = window_elements<Op, T, To>;
+  int const reach = shift_of<W>(to);
+  for (int w = int(threadIdx.x); w < (n + reach + W - 1) / W; w += int(blockDim.x)) {
+    int const at = w * W - reach, low = -at, high = n - at;
+    if (at >= skipped && at < resumed) continue;
+    fold_window<folding<Op, To>, W>(to + at, load_window<W, false>(from + at, low, high), low, high);
+  }
+}
+} // namespace verbs
+
 /// Folds `n` neighbours of shared memory, written by any thread of the block, into `to`: the aligned middle by the bulk
 /// engine where both sides are aligned alike, the rest by the threads. The whole block calls it; when it returns, `from`
 /// may be written again, and the sums of this block are in global memory.
@@ -97,13 +112,7 @@ __device__ __forceinline__ void accumulate(in_global<T> to, typename verbs::itse
   } else {
     __syncthreads();
   }
-  constexpr int W = verbs::window_elements<Op, T, space::global>;
-  int const reach = shift_of<W>(to.at);
-  for (int w = int(threadIdx.x); w < (n + reach + W - 1) / W; w += int(blockDim.x)) {
-    int const at = w * W - reach, low = -at, high = n - at;
-    if (engine && at >= begin && at < end) continue;
-    fold_window<folding<Op>, W>(to.at + at, load_window<W, false>(from.at + at, low, high), low, high);
-  }
+  verbs::fold_windows<Op, space::global>(to.at, from.at, n, begin, engine ? end : begin);
   if constexpr (bulk) {
     if (engine && threadIdx.x == 0) wait_bulk_groups();
   }
@@ -116,14 +125,8 @@ template <operation Op, template <class> class Place, class T>
   requires accumulable<Op, T, verbs::space_of<Place<T>>> && (verbs::space_of<Place<T>> == space::shared_cta ||
                                                              verbs::space_of<Place<T>> == space::shared_cluster)
 __device__ __forceinline__ void accumulate(Place<T> to, typename verbs::itself<in_shared<T const>>::type from, int n) {
-  constexpr space where = verbs::space_of<Place<T>>;
-  constexpr int W = verbs::window_elements<Op, T, where>;
   __syncthreads();
-  int const reach = shift_of<W>(to.at);
-  for (int w = int(threadIdx.x); w < (n + reach + W - 1) / W; w += int(blockDim.x)) {
-    int const at = w * W - reach, low = -at, high = n - at;
-    fold_window<folding<Op, where>, W>(to.at + at, load_window<W, false>(from.at + at, low, high), low, high);
-  }
+  verbs::fold_windows<Op, verbs::space_of<Place<T>>>(to.at, from.at, n);
   __syncwarp(); // lanes that swapped for longer: a meeting comes next
 }
 

@@ -27,7 +27,7 @@ __device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_row
     ring.turn(
         [&](unsigned char* at) {
           for (int r = lane >> log; r < rows; r += 32 >> log) {
-            T* const into = to.table + i64(to.keys[first + r]) * to.stride;
+            T* const into = to.row(first + r);
             T const* const out = from.first + (first + r) * from.stride;
             int const shift = shift_of<V>(into);
             for (int w = lane & (step - 1); w < slot_windows; w += step) {
@@ -42,7 +42,7 @@ __device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_row
         },
         [&](unsigned char* at) {
           if (lane >= rows) return;
-          T* const into = to.table + i64(to.keys[first + lane]) * to.stride;
+          T* const into = to.row(first + lane);
           int const shift = shift_of<V>(into);
           int const begin = shift == 0 ? 0 : 1, end = (shift + from.columns) / V;
           if (end > begin)
