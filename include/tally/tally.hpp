@@ -8,10 +8,12 @@
 #include <tally/pipeline/filter.hpp>
 #include <tally/pipeline/from.hpp>
 #include <tally/pipeline/map.hpp>
+#include <tally/pipeline/over.hpp>
 #include <tally/pipeline/reduce.hpp>
 #include <tally/run/explain.hpp>
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
+#include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
 #include <tally/run/run_timed.hpp>
 #include <tally/run/start.hpp>

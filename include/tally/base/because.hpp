@@ -199,6 +199,27 @@ struct the_fold_has_no_exact_form : ill_formed {
                                  "stddev and sums of products have one; folds that are free of order are exact as they "
                                  "are. docs/errors.md#R24");
 };
+template <class... Given>
+struct columns_have_the_same_axes : ill_formed {
+  static_assert(never<Given...>, "[tally-R25] the columns of one source have the same axes: give a range its axes with "
+                                 "shaped(x, rows, columns), and let an operand of fewer axes be seen along the others "
+                                 "with along<1>(x). docs/errors.md#R25");
+};
+template <class... Given>
+struct over_needs_axes_of_the_source : ill_formed {
+  static_assert(never<Given...>, "[tally-R26] over<A, ...>(folds...) names axes of its source, each once, counted from "
+                                 "0: a matrix has 0 and 1, and over<0>(sum) sums its columns. docs/errors.md#R26");
+};
+template <class... Given>
+struct a_group_has_one_plain_answer : ill_formed {
+  static_assert(never<Given...>, "[tally-R27] an array of answers holds a value for every group: in over, by_segment and "
+                                 "by_key write fold.or_else(v) instead of fold.maybe(), and no host function. docs/errors.md#R27");
+};
+template <class... Given>
+struct groups_are_run : ill_formed {
+  static_assert(never<Given...>, "[tally-R28] over, by_segment and by_key are computed by run(...): partial, start and run_timed "
+                                 "take folds of the whole source. docs/errors.md#R28");
+};
 
 } // namespace because
 

@@ -19,6 +19,15 @@ constexpr bool all_lowerable(pack<Values...> const*) {
   return (true && ... && Values::lowerable);
 }
 
+/// What a fold calls the position of a row: its position in the source, or in its group where it has one.
+template <class Row>
+TALLY_INLINE constexpr i64 place_in_fold(Row const& r) {
+  if constexpr (requires { r.element; })
+    return r.element;
+  else
+    return r.position;
+}
+
 /// One monoid, the expressions it folds, and the mask that lets elements in.
 template <class Monoid, class Values, class Mask>
 struct bound {
@@ -35,7 +44,7 @@ struct bound {
   /// Feeds the element of a row to lane j; a row with on = false is never looked at.
   template <class Lanes, class Row>
   TALLY_INLINE constexpr void step(Lanes& lanes, int j, bool on, Row const& r) const {
-    unpack([&](auto const&... v) { lanes.step(monoid, j, on && mask.eval(r), r.position, v.eval(r)...); }, values);
+    unpack([&](auto const&... v) { lanes.step(monoid, j, on && mask.eval(r), place_in_fold(r), v.eval(r)...); }, values);
   }
 };
 

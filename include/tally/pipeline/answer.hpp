@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include <tally/fold/answer_nodes.hpp>
 #include <tally/fold/count.hpp>
 #include <tally/fold/exact.hpp>
 #include <tally/fold/mean.hpp>
@@ -15,6 +16,7 @@
 #include <tally/fold/norm.hpp>
 #include <tally/fold/program.hpp>
 #include <tally/fold/variance.hpp>
+#include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0::answers {
@@ -29,111 +31,10 @@ struct row_type<answers::exactly<Pipe>> : row_type<Pipe> {};
 
 namespace tally::inline v0::answers {
 
-/// What a node sees: the leaves, their states, and the summary of the read.
-template <class Leaves, class States>
-struct outcome {
-  Leaves const& leaves;
-  States const& states;
-  summary of;
-};
-
-/// An answer with the one quiet, positive NaN in place of any: processors differ in the NaN they make. A struct of the
-/// user's own is left as it is.
-template <class T>
-constexpr T with_one_nan(T x) {
-  if constexpr (floating<T>)
-    return x == x ? x : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
-  else if constexpr (requires { x.real() + x.imag(); })
-    return T(with_one_nan(x.real()), with_one_nan(x.imag()));
-  else
-    return x;
-}
-template <class T>
-constexpr extent_of_values<T> with_one_nan(extent_of_values<T> const& x) {
-  return {with_one_nan(x.min), with_one_nan(x.max)};
-}
-template <class A, int K>
-constexpr moments_result<A, K> with_one_nan(moments_result<A, K> x) {
-  x.mean = with_one_nan(x.mean);
-  for (A& c : x.central)
-    c = with_one_nan(c);
-  return x;
-}
 template <class T>
 constexpr std::optional<T> with_one_nan(std::optional<T> const& x) {
   return x ? std::optional<T>(with_one_nan(*x)) : x;
 }
-
-/// The answer of leaf I.
-template <int I>
-struct leaf {
-  static constexpr int index = I;
-  template <class Outcome>
-  constexpr bool empty(Outcome const& o) const {
-    auto const& m = get<I>(o.leaves).monoid;
-    if constexpr (partial_monoid<std::remove_cvref_t<decltype(m)>>)
-      return m.empty(get<I>(o.states), o.of);
-    else
-      return false;
-  }
-  template <class Outcome>
-  constexpr auto value(Outcome const& o) const {
-    return get<I>(o.leaves).monoid.lower(get<I>(o.states), o.of);
-  }
-};
-
-/// A count without a mask: the extent, which nobody needs to count.
-struct extent {
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
-  constexpr i64 value(Outcome const& o) const {
-    return o.of.extent;
-  }
-};
-
-template <class T>
-struct number {
-  T held;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
-  constexpr T value(Outcome const&) const {
-    return held;
-  }
-};
-
-template <class Op, class... Nodes>
-struct computed {
-  pack<Nodes...> nodes;
-  template <class Outcome>
-  constexpr bool empty(Outcome const& o) const {
-    return unpack([&](auto const&... n) { return (false || ... || n.empty(o)); }, nodes);
-  }
-  template <class Outcome>
-  constexpr auto value(Outcome const& o) const {
-    return unpack([&](auto const&... n) { return Op::apply(n.value(o)...); }, nodes);
-  }
-};
-
-template <class Node, class T>
-struct otherwise {
-  Node node;
-  T held;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
-  constexpr auto value(Outcome const& o) const {
-    using Value = decltype(node.value(o));
-    return node.empty(o) ? static_cast<Value>(held) : node.value(o);
-  }
-};
 
 template <class Node>
 struct perhaps {
@@ -411,6 +312,13 @@ namespace detail {
 template <class... Columns, class... Leaves>
 constexpr auto make_program(source<Columns...> const& s, pack<Leaves...> const& leaves) {
   return program<pack<Columns...>, Leaves...>{s.columns, s.extents[0], 0, leaves};
+}
+template <int Rank, class... Columns, class... Leaves>
+constexpr auto make_program(grid<Rank, Columns...> const& s, pack<Leaves...> const& leaves) {
+  i64 all = 1;
+  for (int k = 0; k < Rank; ++k)
+    all *= s.extent_along(k);
+  return program<pack<Columns...>, Leaves...>{s.columns, all, 0, leaves};
 }
 } // namespace detail
 

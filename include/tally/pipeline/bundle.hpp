@@ -17,9 +17,9 @@ struct column_bundle {
 };
 
 namespace detail {
-template <class Column>
-constexpr auto as_bundle(sized_column<Column> const& c) {
-  return column_bundle<pack<sized_column<Column>>, pack<placeholder<0>>>{make_pack(c), {}};
+template <class Sized>
+constexpr auto as_bundle(Sized const& c) {
+  return column_bundle<pack<Sized>, pack<placeholder<0>>>{make_pack(c), {}};
 }
 template <class Columns, class Values>
 constexpr auto as_bundle(column_bundle<Columns, Values> const& b) {

@@ -3,9 +3,10 @@
 // The verb from: begins a pipeline with one or several columns, zipped. Layer 2.
 #pragma once
 
-#include <tally/pipeline/bundle.hpp>
 #include <initializer_list>
 
+#include <tally/pipeline/bundle.hpp>
+#include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/pipe.hpp>
 
 namespace tally::inline v0 {
@@ -22,19 +23,21 @@ constexpr auto from(Columns&&... columns) {
 namespace detail {
 template <class... Columns>
 constexpr auto judge_from() {
-  if constexpr ((refused<Columns> || ...))
+  if constexpr ((refused<std::remove_cvref_t<Columns>> || ...))
     return reason<absorbed<>>{};
   else if constexpr (sizeof...(Columns) > max_columns)
     return reason<because::one_read_has_room_for_no_more<because::there_are<int(sizeof...(Columns))>>>{};
+  else if constexpr ((column_like<Columns> && ...))
+    return reason<because::columns_have_the_same_axes<std::remove_cvref_t<Columns>...>>{};
   else
-    return reason<because::from_needs_columns<Columns...>>{};
+    return reason<because::from_needs_columns<std::remove_cvref_t<Columns>...>>{};
 }
 } // namespace detail
 
 /// What is no column is refused, and the type says why.
 template <class... Columns>
   requires(!columns<Columns...>)
-auto from(Columns&&...) -> typename decltype(detail::judge_from<std::remove_cvref_t<Columns>...>())::type {
+auto from(Columns&&...) -> typename decltype(detail::judge_from<Columns...>())::type {
   return {};
 }
 /// A list in braces is gone before it is read: refused.

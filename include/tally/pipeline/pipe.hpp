@@ -57,6 +57,9 @@ concept pipeline = requires { typename T::tally_pipeline; };
 /// A pipeline that already ends with reduce.
 template <class T>
 concept finished = pipeline<T> && requires(T p) { p.folds; };
+/// What folds into an array of answers: over, by_segment, by_key.
+template <class T>
+concept grouping = requires { typename T::tally_grouping; };
 template <class T>
 concept stage = requires { typename T::tally_stage; };
 
@@ -82,10 +85,10 @@ constexpr auto as_pipeline(R&& r) {
     return from(static_cast<R&&>(r));
 }
 
-/// A fold is a stage: from(x) | sum is from(x) | reduce(sum).
+/// A fold or a grouping is a stage: from(x) | sum is from(x) | reduce(sum).
 template <class Right>
 constexpr auto as_stage(Right right) {
-  if constexpr (fold_like<Right>)
+  if constexpr (fold_like<Right> || grouping<Right>)
     return reducing<Right>{make_pack(right)};
   else
     return right;
@@ -94,13 +97,15 @@ constexpr auto as_stage(Right right) {
 namespace detail {
 /// Something of ours stands beside the bar.
 template <class Left, class Right>
-concept beside_a_bar = stage<Right> || fold_like<Right> || expression<Right> || refused<Right> || pipeline<Left> ||
+concept beside_a_bar = stage<Right> || grouping<Right> || fold_like<Right> || expression<Right> || refused<Right> || pipeline<Left> ||
                        stage<Left> || fold_like<Left> || expression<Left> || refused<Left>;
 
 /// How many answers a refused pipeline would have had, as far as that is known.
 template <class Left, class Right>
 constexpr int answers_after() {
-  if constexpr (requires(Right r) { r.folds; })
+  if constexpr (grouping<Right>)
+    return 1;
+  else if constexpr (requires(Right r) { r.folds; })
     return decltype(Right::folds)::size;
   else
     return refused<Right> ? answer_count<Right> : answer_count<Left>;
@@ -112,7 +117,7 @@ constexpr auto judge_pipe() {
   using L = std::remove_cvref_t<Left>;
   if constexpr (refused<L> || refused<Right>) {
     return reason<absorbed<because::answers<answers_after<L, Right>()>>>{};
-  } else if constexpr (stage<L> || fold_like<L> || expression<L> || !(stage<Right> || fold_like<Right>)) {
+  } else if constexpr (stage<L> || fold_like<L> || expression<L> || !(stage<Right> || fold_like<Right> || grouping<Right>)) {
     return reason<because::pipe_composes_stages<L, Right>>{};
   } else if constexpr (!pipeline<L> && !columns<Left>) {
     return reason<because::from_needs_columns<because::answers<answers_after<L, Right>()>, L>>{};

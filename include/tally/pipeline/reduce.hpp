@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The verb reduce: ends a pipeline with one or several folds that are computed in one read. Layer 2.
+// The verb reduce: ends a pipeline with folds, and groupings of folds, that are computed in one read. Layer 2.
 #pragma once
 
 #include <tally/pipeline/judge_fold.hpp>
@@ -16,6 +16,30 @@ struct reduced {
   pack<Folds...> folds;
 };
 
+/// A reduction some of whose answers are arrays: folds of the whole source and groupings, side by side.
+template <class Pipe, class... Items>
+struct grouped {
+  using tally_pipeline = grouped;
+  Pipe pipe;
+  pack<Items...> folds;
+};
+template <class R>
+inline constexpr bool is_grouped = false;
+template <class Pipe, class... Items>
+inline constexpr bool is_grouped<grouped<Pipe, Items...>> = true;
+template <class T>
+concept grouped_reduction = is_grouped<T>;
+
+namespace detail {
+template <class Item, class Pipe>
+constexpr auto judge_item() {
+  if constexpr (grouping<Item>)
+    return Item::template judge<Pipe>();
+  else
+    return judge_fold<Item, Pipe>();
+}
+} // namespace detail
+
 template <class... Folds>
 struct reducing {
   using tally_stage = reducing;
@@ -26,14 +50,17 @@ struct reducing {
     if constexpr (finished<Pipe>)
       return reason<because::nothing_follows_reduce<Pipe>>{};
     else
-      return first_reason<decltype(judge_fold<Folds, Pipe>())...>();
+      return first_reason<decltype(detail::judge_item<Folds, Pipe>())...>();
   }
   template <class Pipe>
   using why_not = typename detail::verdict_on_answers<int(sizeof...(Folds)), decltype(judge<Pipe>())>::type::type;
 
   template <class Pipe>
   constexpr auto on(Pipe const& p) const {
-    return reduced<Pipe, Folds...>{p, folds};
+    if constexpr ((grouping<Folds> || ...))
+      return grouped<Pipe, Folds...>{p, folds};
+    else
+      return reduced<Pipe, Folds...>{p, folds};
   }
 };
 
@@ -43,7 +70,7 @@ constexpr auto judge_reduce() {
   using on_answers = because::answers<int(sizeof...(Folds))>;
   if constexpr ((refused<Folds> || ...))
     return reason<absorbed<on_answers>>{};
-  else if constexpr (sizeof...(Folds) > 0 && (fold_like<Folds> && ...))
+  else if constexpr (sizeof...(Folds) > 0 && ((fold_like<Folds> || grouping<Folds>) && ...))
     return allowed{};
   else
     return reason<because::reduce_needs_folds<on_answers, Folds...>>{};
@@ -52,7 +79,7 @@ template <class... Folds>
 concept folds = std::same_as<decltype(judge_reduce<Folds...>()), allowed>;
 } // namespace detail
 
-/// The folds to compute, one answer each, all in one read of the source.
+/// The folds and groupings to compute, one answer each, all in one read of the source.
 template <class... Folds>
   requires detail::folds<Folds...>
 constexpr auto reduce(Folds... folds) {

@@ -84,9 +84,6 @@ concept column_like = detail::is_sized_column<std::remove_cvref_t<R>> || detail:
 
 /// Columns of one source at most; plan/plan.hpp has room for as many.
 inline constexpr int max_columns = 8;
-/// What from() takes, all of them.
-template <class... Rs>
-concept columns = sizeof...(Rs) > 0 && sizeof...(Rs) <= max_columns && (column_like<Rs> && ...);
 
 /// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
 template <class T>
@@ -120,6 +117,28 @@ constexpr auto as_column(R&& r) {
     return sized_column<host_column<Range>>{{r, 0}, static_cast<i64>(std::size(r))};
   }
 }
+
+namespace detail {
+/// How many axes a sized column has of its own; 0: none, it is counted through.
+template <class Sized>
+inline constexpr int rank_of_sized = 0;
+/// The highest axis plus one of an operand that is seen alike along the axes it lacks; 0: no such operand.
+template <class Sized>
+inline constexpr int reach_of_broadcast = 0;
+/// The rank that columns share: that of those with axes of their own.
+template <class... Sized>
+inline constexpr int common_rank = max_of(0, rank_of_sized<Sized>...);
+/// All counted through; or all with as many axes, beside operands that are seen along these.
+template <class... Sized>
+inline constexpr bool of_one_shape =
+    (true && ... && (reach_of_broadcast<Sized> > 0 ? reach_of_broadcast<Sized> <= common_rank<Sized...>
+                                                   : rank_of_sized<Sized> == common_rank<Sized...>));
+} // namespace detail
+
+/// What from() takes, all of them.
+template <class... Rs>
+concept columns = sizeof...(Rs) > 0 && sizeof...(Rs) <= max_columns && (column_like<Rs> && ...) &&
+                  detail::of_one_shape<decltype(as_column(std::declval<Rs>()))...>;
 
 /// Columns of (hopefully) one length; run() checks it.
 template <class... Columns>

@@ -3,6 +3,7 @@
 // How a program becomes facts: the one place where the planner's numbers are read off types and pointers. Layer 3.
 #pragma once
 
+#include <tally/element/spread.hpp>
 #include <tally/fold/exact.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/plan/block.hpp>
@@ -22,6 +23,8 @@ template <column C>
 source_facts facts_of_column(C const& c) {
   if constexpr (!memory_column<C>)
     return {0, 1, 16, planning::load_of<C>()};
+  else if constexpr (axes_of_column<C> > 0)
+    return {sizeof(typename C::value_type), c.strides[C::rank - 1], alignment_of(c.data), planning::load_of<C>()};
   else if constexpr (requires { c.stride; })
     return c.stride == 1 // neighbours after all
                ? facts_of_column(contiguous<typename C::value_type>{c.data})

@@ -13,7 +13,7 @@ namespace tally::inline v0::planning {
 
 /// A column whose neighbours are neighbours in memory: its groups can be loaded whole.
 template <class C>
-concept vector_loadable = memory_column<C> && !requires(C c) { c.stride; };
+concept vector_loadable = memory_column<C> && !requires(C c) { c.stride; } && !requires(C c) { c.strides; };
 
 /// The best load a column's type allows: nothing is loaded,
 template <class C>

@@ -38,6 +38,33 @@ void check_source(source<Columns...> const& s) {
   });
 }
 
+/// The same for columns with axes: every column has the extents of the source along the axes it has.
+template <int Rank, class... Columns>
+void check_source(grid<Rank, Columns...> const& s) {
+  for_each_index<int(sizeof...(Columns))>([&](auto i) {
+    std::string const who = "column _" + std::to_string(i + 1);
+    i64 own = 1;
+    bool broadcast = false;
+    for (int k = 0; k < Rank; ++k) {
+      i64 const has = s.axes[i][k];
+      if (has == any_extent) {
+        broadcast = true;
+        continue;
+      }
+      if (has < 0)
+        throw extent_mismatch(who + " has a negative extent along axis " + std::to_string(k) + ", " + std::to_string(has) + ".");
+      if (has != s.extent_along(k))
+        throw extent_mismatch(who + " has " + std::to_string(has) + " elements along axis " + std::to_string(k) +
+                              ", the source has " + std::to_string(s.extent_along(k)) + ".");
+      if (__builtin_mul_overflow(own, has, &own))
+        throw too_large(who + " has more elements than 63 bits count.");
+    }
+    detail::check_column(get<i>(s.columns), s.extents[i], i + 1);
+    if (!broadcast && s.extents[i] != own)
+      throw extent_mismatch(who + " has " + std::to_string(s.extents[i]) + " elements, its axes take " + std::to_string(own) + ".");
+  });
+}
+
 /// Throws zero_modulus where a fold counts modulo 0.
 template <class... Leaves>
 void check_folds(pack<Leaves...> const& leaves) {

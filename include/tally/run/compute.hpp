@@ -3,12 +3,10 @@
 // From a program to its states, on the CPU or on a GPU: the same tree either way. Layer 5.
 #pragma once
 
-#include <vector>
-
 #include <tally/base/error.hpp>
+#include <tally/element/spread.hpp>
 #include <tally/plan/facts_of.hpp>
-#include <tally/run/cpu_door.hpp>
-#include <tally/run/cpu_tile.hpp>
+#include <tally/run/cpu_fold.hpp>
 #include <tally/run/device_text.hpp>
 #include <tally/run/gpu_door.hpp>
 #include <tally/run/on.hpp>
@@ -23,7 +21,15 @@ void places_of(Program& p, gpu::column_place* out) {
   for_each_index<decltype(p.columns)::size>([&](auto i) {
     auto& c = get<i>(p.columns);
     using Column = std::remove_cvref_t<decltype(c)>;
-    if constexpr (memory_column<Column>) {
+    if constexpr (axes_of_column<Column> > 0) {
+      i64 const size = sizeof(typename Column::value_type);
+      i64 low = 0, high = 0;
+      for (int k = 0; k < Column::rank; ++k) {
+        i64 const reach = (c.extents[k] - 1) * c.strides[k];
+        (reach < 0 ? low : high) += reach;
+      }
+      out[i] = {reinterpret_cast<void const**>(&c.data), low * size, (high - low + 1) * size};
+    } else if constexpr (memory_column<Column>) {
       i64 stride = 1;
       if constexpr (requires { c.stride; })
         stride = c.stride;
@@ -75,44 +81,6 @@ void check_host_can_read(Program& p) {
 }
 
 } // namespace detail
-
-namespace cpu {
-
-/// Leaves per tile: a tile is a subtree, small enough to balance the cores, large enough to forget the call.
-inline constexpr i64 leaves_per_tile = 64;
-
-/// Up to this many tiles, about a mebibyte of floats, one core is done before others have woken up.
-inline constexpr i64 tiles_for_one_core = 4;
-
-/// Folds a program of at least one element on the host.
-template <class Program>
-typename Program::states fold(Program const& p, int threads) {
-  using States = typename Program::states;
-  i64 const leaves = (p.extent - 1) / shape_of<Program>.elements() + 1;
-  i64 const tiles = (leaves - 1) / leaves_per_tile + 1;
-  auto const tile_of = [&](i64 tile) {
-    i64 const first = tile * leaves_per_tile;
-    return fold_subtree(p, first, leaves - first < leaves_per_tile ? leaves - first : leaves_per_tile);
-  };
-  if (tiles == 1)
-    return tile_of(0);
-  std::vector<States> of_tile(static_cast<std::size_t>(tiles));
-  struct job {
-    decltype(tile_of) const& tile;
-    States* out;
-  } context{tile_of, of_tile.data()};
-  for_each_tile(
-      tiles,
-      [](void* c, i64 tile) {
-        auto const& j = *static_cast<job*>(c);
-        j.out[tile] = j.tile(tile);
-      },
-      &context, threads == 0 && tiles <= tiles_for_one_core ? 1 : threads);
-  combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, of_tile.data(), tiles);
-  return of_tile[0];
-}
-
-} // namespace cpu
 
 /// The states of a program on the host.
 template <class Program>

@@ -84,6 +84,8 @@ template <class R, class... Options>
 constexpr auto judge_call() {
   if constexpr (refused<R> || !finished<R>)
     return judge_run<R, on::any_place>();
+  else if constexpr (is_grouped<R>)
+    return reason<because::groups_are_run<because::answers<decltype(R::folds)::size>>>{};
   else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 ||
                      (0 + ... + int(contract_option<Options>)) > 1)
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
@@ -91,7 +93,7 @@ constexpr auto judge_call() {
     return judge_run<R, std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>, Options...>();
 }
 template <class R, class... Options>
-concept runnable = std::same_as<decltype(judge_call<R, Options...>()), allowed>;
+concept runnable = !is_grouped<R> && std::same_as<decltype(judge_call<R, Options...>()), allowed>;
 
 template <class Leaves, class States>
 void check_overflow(Leaves const& leaves, States const& states) {
@@ -140,7 +142,7 @@ auto run(R const& r, Options... options) {
 
 /// What cannot be run there is refused, and the type says why.
 template <class R, class... Options>
-  requires(!detail::runnable<R, Options...>)
+  requires(!is_grouped<R> && !detail::runnable<R, Options...>)
 auto run(R const&, Options const&...) -> typename decltype(detail::judge_call<R, Options...>())::type {
   return {};
 }

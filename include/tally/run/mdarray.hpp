@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// mdarray: the answers of a grouping, an array that owns its elements and knows its axes (P1684's word, and its calls).
+// Layer 5, host only.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+#include <tally/base/numbers.hpp>
+
+namespace tally::inline v0 {
+
+/// Rank axes of T in row-major order, in host memory.
+template <class T, int Rank>
+class mdarray {
+public:
+  using value_type = T;
+  using element_type = T;
+
+  mdarray() = default;
+  /// Elements are not set.
+  explicit mdarray(i64 const (&extents)[Rank]) {
+    for (int k = 0; k < Rank; ++k)
+      extents_[k] = extents[k];
+    data_.reset(new T[size()]);
+  }
+  mdarray(mdarray const& other) { *this = other; }
+  mdarray(mdarray&&) noexcept = default;
+  mdarray& operator=(mdarray&&) noexcept = default;
+  mdarray& operator=(mdarray const& other) {
+    if (this != &other) {
+      std::unique_ptr<T[]> copy(new T[other.size()]);
+      std::copy(other.begin(), other.end(), copy.get());
+      std::copy(other.extents_, other.extents_ + Rank, extents_);
+      data_ = std::move(copy);
+    }
+    return *this;
+  }
+
+  static constexpr std::size_t rank() { return Rank; }
+  /// How many elements lie along axis k.
+  i64 extent(int k) const { return extents_[k]; }
+  /// How many elements there are.
+  std::size_t size() const {
+    std::size_t n = 1;
+    for (i64 const e : extents_)
+      n *= static_cast<std::size_t>(e);
+    return n;
+  }
+  T* data() { return data_.get(); }
+  T const* data() const { return data_.get(); }
+  T* begin() { return data(); }
+  T* end() { return data() + size(); }
+  T const* begin() const { return data(); }
+  T const* end() const { return data() + size(); }
+
+  /// The element at these indices, one an axis.
+  template <class... Indices>
+    requires(sizeof...(Indices) == Rank && (std::is_integral_v<Indices> && ...))
+  T const& operator()(Indices... indices) const {
+    return data_[static_cast<std::size_t>(place_of(static_cast<i64>(indices)...))];
+  }
+  template <class... Indices>
+    requires(sizeof...(Indices) == Rank && (std::is_integral_v<Indices> && ...))
+  T& operator()(Indices... indices) {
+    return data_[static_cast<std::size_t>(place_of(static_cast<i64>(indices)...))];
+  }
+  /// Element i in row-major order.
+  T const& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) { return data_[i]; }
+
+  /// Same extents and equal elements.
+  friend bool operator==(mdarray const& a, mdarray const& b) {
+    return std::equal(a.extents_, a.extents_ + Rank, b.extents_) && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+private:
+  template <class... Indices>
+  i64 place_of(Indices... indices) const {
+    i64 at = 0;
+    int k = 0;
+    ((assert(indices >= 0 && indices < extents_[k]), at = at * extents_[k++] + indices), ...);
+    return at;
+  }
+  i64 extents_[Rank]{};
+  std::unique_ptr<T[]> data_;
+};
+
+} // namespace tally::inline v0

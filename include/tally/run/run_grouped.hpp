@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// run for reductions with groupings: folds of the whole source give values, groupings give arrays, in the order they were
+// written. Layer 5. Everything is computed before anything is returned.
+#pragma once
+
+#include <tally/run/run.hpp>
+#include <tally/run/run_over.hpp>
+
+namespace tally::inline v0 {
+
+namespace detail {
+
+/// The items of a grouped reduction that are folds of the whole source, as a pack.
+constexpr pack<> whole_folds(pack<> const&) { return {}; }
+template <class Item, class... Items>
+constexpr auto whole_folds(pack<Item, Items...> const& items) {
+  if constexpr (grouping<Item>)
+    return whole_folds(items.rest);
+  else
+    return join(make_pack(items.first), whole_folds(items.rest));
+}
+/// How many of the items in front of item I are folds of the whole source.
+template <int I, class... Items>
+constexpr int whole_folds_before(pack<Items...> const*) {
+  int n = 0, i = 0;
+  ((n += i < I && !grouping<Items> ? 1 : 0, ++i), ...);
+  return n;
+}
+
+/// The pipe that folds are planted over under the contract among the options.
+template <class... Options, class Pipe>
+constexpr auto pipe_for(Pipe const& pipe) {
+  if constexpr (asks_exact<Options...>)
+    return answers::exactly<Pipe>{pipe};
+  else
+    return pipe;
+}
+
+/// Why one program of a grouped reduction cannot be run there.
+template <class Program, class Place, class... Options>
+constexpr auto judge_program() {
+  if constexpr (Program::leaf_count > max_folds)
+    return reason<because::one_read_has_room_for_no_more<because::there_are<Program::leaf_count>>>{};
+  else if constexpr (std::same_as<Place, on::gpu_place> && !Program::lowerable)
+    return reason<because::the_gpu_needs_device_text<because::type_of<Place>>>{};
+  else if constexpr (asks_exact<Options...>)
+    return judge_exact<because::answers<1>>(static_cast<decltype(Program::leaves) const*>(nullptr));
+  else
+    return allowed{};
+}
+template <class Item, class Pipe, class Place, class... Options>
+constexpr auto judge_run_of_item() {
+  if constexpr (grouping<Item>)
+    return judge_program<decltype(std::declval<Item const&>().bind(pipe_for<Options...>(std::declval<Pipe const&>())).program), Place,
+                         Options...>();
+  else
+    return judge_program<decltype(bind_to(pipe_for<Options...>(std::declval<Pipe const&>()), std::declval<pack<Item> const&>()).program),
+                         Place, Options...>();
+}
+template <class Place, class... Options, class Pipe, class... Items>
+constexpr auto judge_run_grouped(grouped<Pipe, Items...> const*) {
+  return first_reason<decltype(judge_run_of_item<Items, Pipe, Place, Options...>())...>();
+}
+/// Why a call of run with a grouped reduction is refused, as a verdict.
+template <class R, class... Options>
+constexpr auto judge_grouped_call() {
+  if constexpr (!is_grouped<R>) // clang looks into the type of an overload before it asks whether it applies
+    return allowed{};
+  else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1)
+    return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
+  else
+    return judge_run_grouped<std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>, Options...>(
+        static_cast<R const*>(nullptr));
+}
+template <class R, class... Options>
+concept runnable_grouped = grouped_reduction<R> && std::same_as<decltype(judge_grouped_call<R, Options...>()), allowed>;
+
+/// The answer of item I, given the bound reduction of all whole folds and its states.
+template <int I, class... Options, class R, class Whole, class States, class Place>
+auto answer_of_item(R const& r, Whole const& whole, States const& states, Place where, contract c) {
+  auto const& item = get<I>(r.folds);
+  if constexpr (grouping<std::remove_cvref_t<decltype(item)>>) {
+    auto const d = item.bind(pipe_for<Options...>(r.pipe));
+    check_folds(d.program.leaves);
+    return compute_groups(d, r.pipe.source, where, c);
+  } else {
+    answers::outcome<decltype(whole.program.leaves), States> const o{whole.program.leaves, states, {whole.program.extent}};
+    constexpr int at = whole_folds_before<I>(static_cast<decltype(r.folds) const*>(nullptr));
+    return answer_of(get<at>(whole.nodes), item, o);
+  }
+}
+
+template <class... Options, class R, class Place>
+auto run_grouped_at(R const& r, Place where, contract c) {
+  auto const whole = bind_to(pipe_for<Options...>(r.pipe), whole_folds(r.folds));
+  check_folds(whole.program.leaves);
+  auto const states = compute(whole.program, where, c);
+  check_overflow(whole.program.leaves, states);
+  return [&]<int... I>(index_list<I...>) {
+    if constexpr (sizeof...(I) == 1)
+      return answer_of_item<0, Options...>(r, whole, states, where, c);
+    else
+      return std::tuple(answer_of_item<I, Options...>(r, whole, states, where, c)...);
+  }(indices_up_to<decltype(r.folds)::size>{});
+}
+
+} // namespace detail
+
+/// Computes a reduction with groupings: its one answer, or a std::tuple. A fold gives a value, a grouping an mdarray with the axes
+/// it keeps, or a std::tuple of one for each of its folds. An empty group has the answer of the fold's identity, or what or_else
+/// says. Options and errors are those of run.
+template <grouped_reduction R, class... Options>
+  requires detail::runnable_grouped<R, Options...>
+auto run(R const& r, Options... options) {
+  check_source(r.pipe.source);
+  auto const where = detail::place_in(options...);
+  using Place = std::remove_cvref_t<decltype(where)>;
+  auto const c = detail::contract_in(options...);
+  if constexpr (std::same_as<Place, on::any_place>)
+    return detail::run_grouped_at<Options...>(r, on::cpu, c);
+  else
+    return detail::run_grouped_at<Options...>(r, where, c);
+}
+
+/// What cannot be run there is refused, and the type says why.
+template <grouped_reduction R, class... Options>
+  requires(!detail::runnable_grouped<R, Options...>)
+auto run(R const&, Options const&...) -> typename decltype(detail::judge_grouped_call<R, Options...>())::type {
+  return {};
+}
+
+} // namespace tally::inline v0
