@@ -56,16 +56,16 @@ bool per_thread(driver::stream s) noexcept { return s == reinterpret_cast<driver
 
 } // namespace
 
-void* workspace(int ordinal, stream_ref on, std::size_t bytes) {
+void* workspace(int ordinal, stream_ref on, std::size_t bytes, workspace_kind kind) {
   auto& d = device_of(ordinal);
   current_device const in_scope(d);
   auto const stream = d.stream_of(on);
   auto const id = id_of(d, stream);
   auto& spaces = *d.spaces;
   std::lock_guard const lock(spaces.busy);
-  auto const mine = [&](auto const& p) { return p.stream == stream && (p.id == id || !per_thread(stream)); };
+  auto const mine = [&](auto const& p) { return p.stream == stream && p.kind == kind && (p.id == id || !per_thread(stream)); };
   auto found = std::find_if(spaces.places.begin(), spaces.places.end(), mine);
-  if (found == spaces.places.end()) found = spaces.places.insert(found, {stream, id, 0, 0});
+  if (found == spaces.places.end()) found = spaces.places.insert(found, {stream, kind, id, 0, 0});
   if (id != 0 && found->id != id) {
     // The stream at this address is another one now: the old one's kernels must have left the block clean.
     if (capturing(d, stream))

@@ -10,6 +10,7 @@ namespace tally::inline v0::gpu {
 struct workspaces {
   struct place {
     driver::stream stream;
+    workspace_kind kind;
     unsigned long long id; ///< tells a stream from a later one at the same address
     driver::address memory;
     std::size_t bytes;

@@ -45,6 +45,20 @@ char const* spell(cluster_combine c) {
   return "?";
 }
 
+char const* spell(axes_route r) {
+  return r == axes_route::threads_along_group ? "threads_along_group" : "threads_across_groups";
+}
+
+std::string spell(axes_plan const& p, int sources) {
+  std::string loads;
+  for (int i = 0; i < sources; ++i) loads += fmt::format("{}{}", i ? ", " : "", p.bytes_per_load[i]);
+  return fmt::format("tally::axes_plan{{.route = tally::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, "
+                     ".warps_per_block = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .batches = {}, .one_leaf = {}, "
+                     ".one_reduced_axis = {}, .one_kept_axis = {}, .together = {}, .bytes_per_load = {{{}}}}}",
+                     spell(p.route), p.threads_across, p.groups_per_thread, p.warps_per_block, p.lanes_in_leaf, p.rows_in_leaf,
+                     p.batches, p.one_leaf, p.one_reduced_axis, p.one_kept_axis, p.together, loads);
+}
+
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)

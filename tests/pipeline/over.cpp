@@ -94,3 +94,9 @@ TEST_CASE("extents that disagree are named") {
   CHECK_THROWS_AS(run(from(shaped(x, 3, 4), shaped(x, 4, 3)) | over<0>(sum(_1 * _2))), extent_mismatch);
   CHECK_THROWS_AS(run(from(shaped(x, 3, 4), along<1>(x)) | over<0>(sum(_1 * _2))), extent_mismatch);
 }
+
+TEST_CASE("its text names axes and extents") {
+  std::vector<float> const x(12), w(4);
+  CHECK(text_of(from(shaped(x, 3, 4), along<1>(w)) | filter(_1 > 0.f) | reduce(over<0, 1>(sum), over<1>(mean, max(_2)), count)) ==
+        "from(f32[3 x 4], along<1>(f32[4])) | filter(_1 > 0) | reduce(over<0, 1>(sum(_1)), over<1>(mean(_1), max(_2)), count)");
+}

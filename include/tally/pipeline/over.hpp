@@ -48,6 +48,13 @@ struct folded_over<index_list<Axes...>, Folds...> {
     else
       return detail::judge_group_folds<Pipe, Folds...>();
   }
+  template <class Out>
+  void print_head(Out& out) const {
+    out.text("over<");
+    int i = 0;
+    ((out.text(i++ ? ", " : "").number(Axes)), ...);
+    out.text(">(");
+  }
   template <class Pipe>
   constexpr auto bind(Pipe const& pipe) const {
     return detail::bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, reduced>{}, pipe, folds);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <tally/base/name_of.hpp>
+#include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0 {
@@ -178,13 +179,31 @@ template <class Column>
 }
 } // namespace detail
 
-/// The text of one column: its type, extent and kind.
+/// The text of the columns: their types, extents and kinds.
 template <class Source>
 [[gnu::cold]] std::string text_of_source(Source const& s) {
   std::string out = "from(";
   int i = 0;
   unpack([&](auto const&... c) { ((out += (i ? ", " : "") + detail::column_text(c, s.extents[i]), ++i), ...); },
          s.columns);
+  return out + ")";
+}
+template <int Rank, class... Columns>
+[[gnu::cold]] std::string text_of_source(grid<Rank, Columns...> const& s) {
+  std::string out = "from(", own, axes;
+  int i = 0;
+  auto const shape = [&](auto const& c) {
+    own = axes = "";
+    for (int k = 0; k < Rank; ++k)
+      if (i64 const e = s.axes[i][k]; e != any_extent) {
+        own += (own.empty() ? "" : " x ") + std::to_string(e);
+        axes += (axes.empty() ? "" : ", ") + std::to_string(k);
+      }
+    std::string const text = short_name<typename std::remove_cvref_t<decltype(c)>::value_type>() + "[" + own + "]";
+    bool const whole = axes.size() + 2 >= 3 * std::size_t(Rank);
+    return whole ? text : "along<" + axes + ">(" + text + ")";
+  };
+  unpack([&](auto const&... c) { ((out += (i ? ", " : "") + shape(c), ++i), ...); }, s.columns);
   return out + ")";
 }
 
@@ -200,21 +219,41 @@ template <class Expr>
   return p.out;
 }
 
-/// The text of a whole reduction; a map has already gone into the expressions that follow it.
-template <class Pipe, class... Folds>
-[[gnu::cold]] std::string text_of(reduced<Pipe, Folds...> const& r) {
-  std::string out = text_of_source(r.pipe.source);
-  if constexpr (!std::is_same_v<decltype(r.pipe.mask), always>)
-    out += " | filter(" + text_of(r.pipe.mask) + ")";
+/// The text of a grouping: its name and what it groups by, then its folds.
+template <grouping G>
+[[gnu::cold]] std::string text_of(G const& g) {
+  printer p;
+  g.print_head(p);
+  unpack([&](auto const&... f) { ((p.out += (p.out.back() == '(' ? "" : ", ") + text_of(f)), ...); }, g.folds);
+  return p.out + ")";
+}
+
+namespace detail {
+template <class Pipe, class Folds>
+[[gnu::cold]] std::string text_of_reduction(Pipe const& pipe, Folds const& items) {
+  std::string out = text_of_source(pipe.source);
+  if constexpr (!std::is_same_v<decltype(pipe.mask), always>)
+    out += " | filter(" + tally::text_of(pipe.mask) + ")";
   auto values = placeholders<current_count<Pipe>>();
-  if constexpr (!std::is_same_v<decltype(values), std::remove_cvref_t<decltype(r.pipe.values)>>) {
+  if constexpr (!std::is_same_v<decltype(values), std::remove_cvref_t<decltype(pipe.values)>>) {
     printer p;
-    unpack([&](auto const&... v) { p.list(" | map(", ", ", ")", v...); }, r.pipe.values);
+    unpack([&](auto const&... v) { p.list(" | map(", ", ", ")", v...); }, pipe.values);
     out += p.out;
   }
   std::string folds;
-  unpack([&](auto const&... f) { ((folds += (folds.empty() ? "" : ", ") + text_of(f)), ...); }, r.folds);
+  unpack([&](auto const&... f) { ((folds += (folds.empty() ? "" : ", ") + tally::text_of(f)), ...); }, items);
   return out + " | reduce(" + folds + ")";
+}
+} // namespace detail
+
+/// The text of a whole reduction; a map has already gone into the expressions that follow it.
+template <class Pipe, class... Folds>
+[[gnu::cold]] std::string text_of(reduced<Pipe, Folds...> const& r) {
+  return detail::text_of_reduction(r.pipe, r.folds);
+}
+template <class Pipe, class... Items>
+[[gnu::cold]] std::string text_of(grouped<Pipe, Items...> const& r) {
+  return detail::text_of_reduction(r.pipe, r.folds);
 }
 
 } // namespace tally::inline v0

@@ -6,14 +6,18 @@
 
 #include <string>
 
+#include <tally/plan/axes_plan.hpp>
 #include <tally/plan/facts.hpp>
 
 namespace tally::inline v0 {
 
 /// "tally::plan{.promise = tally::contract::reproducible, ...}", with the first sources and folds only.
 std::string spell(plan const& p, int sources, int folds);
+/// "tally::axes_plan{.route = ...}", with the first sources only.
+std::string spell(axes_plan const& p, int sources);
 
 char const* spell(contract);
+char const* spell(axes_route);
 char const* spell(combine_order);
 char const* spell(load_primitive);
 char const* spell(block_algorithm);

@@ -116,10 +116,11 @@ struct launch_shape {
 /// device_lost.
 void launch(kernel const&, launch_shape const&, void** arguments, stream_ref = {});
 
-/// Device memory of at least `bytes` that belongs to one stream: zero when first seen, then as the kernels left it
-/// (they leave it clean). It grows and is never taken back, so an address stays good. Throws out_of_memory,
-/// not_prepared.
-void* workspace(int ordinal, stream_ref, std::size_t bytes);
+/// How a piece of workspace is found and left: tagged by the epochs of kernel/partials.cuh, all zero, or as it happens to be.
+enum class workspace_kind { epochs, zeros, scratch };
+/// Device memory of at least `bytes` that belongs to one stream, a block for each kind: zero when first seen, then as the kernels
+/// left it. It grows and is never taken back, so an address stays good. Throws out_of_memory, not_prepared.
+void* workspace(int ordinal, stream_ref, std::size_t bytes, workspace_kind = workspace_kind::epochs);
 
 /// A small result: page-locked host memory that a kernel writes through `device()`. Its bytes are not cleared; destroy
 /// it only when the kernel is done.

@@ -105,6 +105,21 @@ auto run_grouped_at(R const& r, Place where, contract c) {
   }(indices_up_to<decltype(r.folds)::size>{});
 }
 
+/// On the GPU that holds the columns, else on the CPU.
+template <class... Options, class R>
+auto run_grouped_anywhere(R const& r, contract c) {
+  if constexpr (std::same_as<decltype(judge_grouped_call<R, Options..., on::gpu_place>()), allowed>) {
+    auto b = bind_to(r.pipe, pack<>{});
+    gpu::column_place places[max_sources]{};
+    if (gpu::device_count() > 0 && b.program.extent > 0) {
+      places_of(b.program, places);
+      if (int const ordinal = gpu::home_of(places, decltype(b.program.columns)::size); ordinal >= 0)
+        return run_grouped_at<Options...>(r, on::gpu(ordinal), c);
+    }
+  }
+  return run_grouped_at<Options...>(r, on::cpu, c);
+}
+
 } // namespace detail
 
 /// Computes a reduction with groupings: its one answer, or a std::tuple. A fold gives a value, a grouping an mdarray with the axes
@@ -117,10 +132,10 @@ auto run(R const& r, Options... options) {
   auto const where = detail::place_in(options...);
   using Place = std::remove_cvref_t<decltype(where)>;
   auto const c = detail::contract_in(options...);
-  if constexpr (std::same_as<Place, on::any_place>)
-    return detail::run_grouped_at<Options...>(r, on::cpu, c);
-  else
+  if constexpr (!std::same_as<Place, on::any_place>)
     return detail::run_grouped_at<Options...>(r, where, c);
+  else
+    return detail::run_grouped_anywhere<Options...>(r, c);
 }
 
 /// What cannot be run there is refused, and the type says why.

@@ -8,6 +8,7 @@
 
 #include <tally/run/compute.hpp>
 #include <tally/run/cpu_groups.hpp>
+#include <tally/run/gpu_groups.hpp>
 #include <tally/run/layout_of.hpp>
 #include <tally/run/mdarray.hpp>
 
@@ -78,7 +79,118 @@ void kept_extents(groups_along_axes<Rank, Reduced>, Source const& s, i64* out) {
       *out++ = extent_along(s, k);
 }
 
+/// Where the columns of a source lie, seen through the layout of its groups; the pointers are those of the domain's program.
+template <class Program>
+void places_in_grid(Program& p, axes_layout const& at, gpu::column_place* out) {
+  for_each_index<decltype(p.columns)::size>([&](auto i) {
+    auto& c = get<i>(p.columns);
+    out[i] = {nullptr, 0, 0};
+    if constexpr (memory_column<std::remove_cvref_t<decltype(c)>>) {
+      i64 low = 0, high = 0;
+      auto const reach = [&](grid_axis const& a) { (a.steps[i] < 0 ? low : high) += (a.extent - 1) * a.steps[i]; };
+      for (int k = 0; k < at.kept_axes; ++k)
+        reach(at.kept[k]);
+      for (int k = 0; k < at.reduced_axes; ++k)
+        reach(at.reduced[k]);
+      i64 const size = sizeof(*c.data);
+      out[i] = {reinterpret_cast<void const**>(&c.data), low * size, (high - low + 1) * size};
+    }
+  });
+}
+
+/// The constants of a grouping's types, one object for each.
+template <class Program, class Nodes>
+gpu::group_type const& group_type_of() {
+  static gpu::group_type const type{&name_of<Program>,       &name_of<Nodes>, &definitions_of<Program>, sizeof(Program), alignof(Program),
+                                    sizeof(typename Program::states), sizeof(Nodes)};
+  return type;
+}
+
+/// Arrays of answers on a device, and their way to the host.
+template <class Program, class... Nodes>
+class answers_on_device {
+public:
+  answers_on_device(i64 groups, int ordinal, gpu::stream_ref stream) : groups_(groups), ordinal_(ordinal), stream_(stream) {
+    for_each_index<int(sizeof...(Nodes))>([&](auto i) {
+      memory_[i] = gpu::allocate(static_cast<std::size_t>(groups) * sizeof(type<i>), ordinal, stream);
+    });
+  }
+  answer_arrays places() const {
+    answer_arrays to{};
+    for (int i = 0; i < int(sizeof...(Nodes)); ++i)
+      to.at[i] = memory_[i].data();
+    return to;
+  }
+  /// Waits, and gives what arrays_of_answers gives.
+  template <int Kept>
+  auto fetch(i64 const (&extents)[Kept > 0 ? Kept : 1]) {
+    return [&]<int... I>(index_list<I...>) {
+      if constexpr (sizeof...(I) == 1)
+        return copied<Kept>((waited(), extents), index_constant<0>{});
+      else
+        return (waited(), std::tuple(copied<Kept>(extents, index_constant<I>{})...));
+    }(indices_up_to<int(sizeof...(Nodes))>{});
+  }
+
+private:
+  template <int I>
+  using type = group_answer_of<nth_t<I, Nodes...>, Program>;
+  i64 groups_;
+  int ordinal_;
+  gpu::stream_ref stream_;
+  gpu::device_memory memory_[sizeof...(Nodes)];
+
+  void waited() const { gpu::wait(ordinal_, stream_); }
+  template <int Kept, int I>
+  auto copied(i64 const (&extents)[Kept > 0 ? Kept : 1], index_constant<I>) {
+    auto const fill = [&](type<I>* to) {
+      gpu::copy(to, memory_[I].data(), static_cast<std::size_t>(groups_) * sizeof(type<I>), ordinal_, stream_);
+      gpu::wait(ordinal_, stream_);
+    };
+    if constexpr (Kept == 0) {
+      type<I> one;
+      fill(&one);
+      return one;
+    } else {
+      mdarray<type<I>, Kept> out(extents);
+      fill(out.data());
+      return out;
+    }
+  }
+};
+
 } // namespace detail
+
+/// The answers of a grouping along axes, from a GPU.
+template <int Rank, u32 Reduced, class Program, class... Nodes, class Source>
+auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where,
+                    contract c) {
+  using Where = groups_along_axes<Rank, Reduced>;
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  static gpu::kernels_of<axes_plan> kernels;
+  axes_layout const at = layout_of(s, Where::is_reduced);
+  i64 extents[Where::kept > 0 ? Where::kept : 1]{};
+  detail::kept_extents(Where{}, s, extents);
+  if (at.groups == 0 || at.extent == 0 || Program::leaf_count == 0) {
+    std::vector<typename Program::states> const identities(static_cast<std::size_t>(at.groups), d.program.identity());
+    return detail::arrays_of_answers<Where::kept>(d, identities, extents, 0, [&](i64) { return at.extent; });
+  }
+  auto p = d.program;
+  p.extent = at.extent;
+  gpu::axes_request r{&detail::group_type_of<Program, pack<Nodes...>>(), &kernels, &p, &d.nodes, {}, {facts_of(p, target{}, c), at}, {},
+                      where.ordinal, where.queue};
+  detail::places_in_grid(p, at, r.columns);
+  if (r.ordinal < 0)
+    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
+  if (r.ordinal < 0)
+    r.ordinal = 0;
+  detail::answers_on_device<Program, Nodes...> answers(at.groups, r.ordinal, where.queue);
+  r.to = answers.places();
+  gpu::staged_columns staged;
+  gpu::enqueue(r, staged);
+  return answers.template fetch<Where::kept>(extents);
+}
 
 /// The answers of a grouping along axes, on the host.
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of a read that folds along axes: every decision about its kernel as one structural value. Layer 3; kernels
+// include it.
+#pragma once
+
+#include <tally/plan/plan.hpp>
+
+namespace tally::inline v0 {
+
+/// Who shares the elements of a group.
+enum class axes_route {
+  threads_across_groups, ///< neighbouring threads hold neighbouring groups, or lanes of them, wherever elements lie
+  threads_along_group    ///< neighbouring threads hold neighbouring elements of one group, loaded together
+};
+
+/// All decisions about the kernel of one set of groups.
+struct axes_plan {
+  axes_route route;
+  int threads_across;    ///< neighbouring threads of a warp that hold different groups; the others hold lanes of the same
+  int groups_per_thread; ///< neighbours along the innermost kept axis
+  int warps_per_block;   ///< across: share the lanes of a leaf; along: work on groups of their own
+  int lanes_in_leaf;     ///< that have an element, rounded up to a power of two
+  int rows_in_leaf;      ///< that have an element
+  int batches;           ///< along: groups of a thread whose loads are in flight together
+  bool one_leaf;         ///< a group is not longer than a leaf
+  bool one_reduced_axis; ///< an element's place is its index times a step
+  bool one_kept_axis;    ///< a group's place is its index times a step
+  bool together;         ///< along: elements are neighbours in every column
+  int bytes_per_load[max_sources]; ///< of one column at once; 0: element by element
+  constexpr int threads_per_block() const { return 32 * warps_per_block; }
+  constexpr int threads_along() const { return 32 / threads_across; }
+  constexpr int groups_per_strip() const { return threads_across * groups_per_thread; }
+  friend constexpr bool operator==(axes_plan const&, axes_plan const&) = default;
+};
+
+/// How the work of an axes_plan is cut for one launch; nothing of it needs another kernel.
+struct axes_cut {
+  i64 row_groups;     ///< groups along the innermost kept axis
+  i64 strips_per_row; ///< strips of groups along it
+  i64 strips;
+  i64 leaves;          ///< of one group
+  i64 leaves_of_chunk; ///< a power of two, unless there is one chunk
+  int chunks;          ///< blocks that share a strip
+};
+
+} // namespace tally::inline v0

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to the routes of groupings on a GPU: programs and nodes as bytes, a few functions that spell their types, and where
+// answers go. Layer 5. Planning, compiling, staging and launching are compiled in dsl/gpu, so a user's file sees none of it.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include <tally/plan/axes.hpp>
+#include <tally/plan/group_facts.hpp>
+#include <tally/run/gpu_door.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// One loaded kernel per plan; grows, never shrinks, and is read without a lock.
+template <class Plan>
+class kernels_of {
+public:
+  /// The kernel of a plan on a device; make() returns its unit when it has to be compiled or loaded.
+  template <class Make>
+  kernel const& get(Plan const& plan, int ordinal, Make const& make) {
+    auto* first = head_.load(std::memory_order_acquire);
+    for (auto* k = first; k != nullptr; k = k->next)
+      if (k->plan == plan)
+        return k->cell.get(ordinal, make);
+    auto* made = new entry{plan, {}, first}; // two threads may add the same plan; the second is only found later
+    while (!head_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {}
+    return made->cell.get(ordinal, make);
+  }
+
+private:
+  struct entry {
+    Plan plan;
+    kernel_cell cell;
+    entry* next;
+  };
+  std::atomic<entry*> head_{nullptr};
+};
+
+/// What is known of the types of one grouping.
+struct group_type {
+  std::string (*program)();     ///< the spelling of its program
+  std::string (*nodes)();       ///< and of the pack of its answer nodes
+  std::string (*definitions)(); ///< device text both need
+  std::size_t program_bytes, program_alignment, states_bytes, nodes_bytes;
+};
+
+/// Pointers of columns, moved to the device where they are in host memory; staged memory lives as long as this.
+struct staged_columns {
+  device_memory memory[max_sources];
+};
+/// Stages what is in host memory, replaces the pointers in place, and notes alignments in the facts. Throws wrong_residence,
+/// out_of_memory.
+void stage_columns(column_place const* columns, int column_count, source_facts* sources, int ordinal, stream_ref, staged_columns&);
+/// The lines of a unit that make sure that host and device lay the types of a grouping out alike; they name `program` and `nodes`.
+std::string layout_assertions(group_type const&);
+/// Headers that a program needs beside the route's own.
+std::vector<std::string> headers_for(group_type const&);
+
+/// One read that folds along axes.
+struct axes_request {
+  group_type const* type;
+  kernels_of<axes_plan>* kernels;
+  void* program; ///< pointers of staged columns are replaced in place
+  void const* nodes;
+  column_place columns[max_sources];
+  axes_facts f; ///< the target is filled in by the door
+  answer_arrays to;
+  int ordinal; ///< of the device that runs it
+  stream_ref stream;
+};
+
+/// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of
+/// planning, compiling, staging and launching. There is at least one group, and every group has an element.
+axes_planned enqueue(axes_request& r, staged_columns& staged);
+/// The translation unit for a plan, for explain and for tests.
+unit unit_of(group_type const& t, axes_plan const& p, int sources);
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups along axes on a GPU: bit for bit the answers of the CPU, whatever the shape, the strides and the folds.
+#include "gpu/on_device.hpp"
+
+#include <tally/tally.hpp>
+
+#include <cstring>
+
+using namespace tally;
+
+namespace {
+
+TALLY_FUNCTION(turn_and_add, (unsigned a, unsigned b), { return (a << 1 | a >> 31) + b; });
+TALLY_FUNCTION(as_it_is, (unsigned a), { return a; });
+
+template <class T, int R>
+bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+template <class T>
+bool same(T const& a, T const& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+template <class... Ts>
+bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return (same(std::get<I>(a), std::get<I>(b)) && ...);
+  }(std::index_sequence_for<Ts...>{});
+}
+
+template <class R>
+void same_on_both(R const& r) {
+  auto const host = run(r, on::cpu);
+  auto const device = run(r, on::gpu);
+  CAPTURE(text_of(r));
+  CHECK(same(host, device));
+}
+
+struct shape {
+  i64 outer, middle, inner;
+};
+constexpr shape shapes[] = {{1, 1, 1},      {1, 5, 1},       {3, 1, 7},       {2, 31, 33},    {5, 128, 3},     {1, 129, 4},    {2, 1024, 8},
+                            {1, 1025, 33},  {3, 1023, 64},   {1, 5000, 260},  {4000, 3, 5},   {1, 70001, 4},   {1, 300000, 1}, {1, 8, 100000},
+                            {33, 2049, 12}, {1, 2048, 1024}, {1024, 64, 16},  {7, 4096, 128}, {1, 200000, 33}, {65537, 2, 1}};
+
+} // namespace
+
+TEST_CASE("sums, extremes and positions along every axis set of arrays of every shape") {
+  if (no_kernels()) return;
+  for (auto const& s : shapes) {
+    CAPTURE(s.outer);
+    CAPTURE(s.middle);
+    CAPTURE(s.inner);
+    auto const x = uneven_numbers<float>(std::size_t(s.outer * s.middle * s.inner));
+    auto const whole = shaped(x, s.outer, s.middle, s.inner);
+    same_on_both(from(whole) | over<0>(sum, max, argmin));
+    same_on_both(from(whole) | over<1>(sum, max, argmin));
+    same_on_both(from(whole) | over<2>(sum, max, argmin));
+    same_on_both(from(whole) | over<0, 1>(sum, max, argmin));
+    same_on_both(from(whole) | over<0, 2>(sum, max, argmin));
+    same_on_both(from(whole) | over<1, 2>(sum, max, argmin));
+    same_on_both(from(whole) | reduce(over<0, 1, 2>(sum), over<1>(mean), sum));
+  }
+}
+
+TEST_CASE("states of many words, masks, and folds that do not commute") {
+  if (no_kernels()) return;
+  for (auto const& s : shapes) {
+    CAPTURE(s.outer);
+    CAPTURE(s.middle);
+    CAPTURE(s.inner);
+    auto const x = uneven_numbers<double>(std::size_t(s.outer * s.middle * s.inner));
+    auto const whole = shaped(x, s.outer, s.middle, s.inner);
+    same_on_both(from(whole) | filter(_1 > 0.0) | reduce(over<1>(variance, min.or_else(-1.0), count), over<2>(mean, minmax)));
+    std::vector<unsigned> n(x.size());
+    for (std::size_t i = 0; i < n.size(); ++i)
+      n[i] = unsigned(i * 2654435761u);
+    auto const ordered = fold_of(0u, turn_and_add, as_it_is, as_it_is, associative);
+    same_on_both(from(shaped(n, s.outer, s.middle, s.inner)) | reduce(over<1>(ordered), over<2>(ordered, sum), over<0>(ordered)));
+  }
+}
+
+TEST_CASE("half precision, bytes and complex numbers") {
+  if (no_kernels()) return;
+  for (auto const& s : shapes) {
+    CAPTURE(s.outer);
+    CAPTURE(s.middle);
+    CAPTURE(s.inner);
+    auto const f = uneven_numbers<float>(std::size_t(s.outer * s.middle * s.inner));
+    std::vector<bf16> b(f.size());
+    std::vector<i8> c(f.size());
+    for (std::size_t i = 0; i < f.size(); ++i)
+      b[i] = bf16(f[i]), c[i] = i8(i * 37);
+    same_on_both(from(shaped(b, s.outer, s.middle, s.inner)) | reduce(over<1>(sum, max), over<2>(sum), over<0>(mean)));
+    same_on_both(from(shaped(c, s.outer, s.middle, s.inner)) | reduce(over<1>(sum, max), over<2>(sum, bit_xor), over<0>(mean)));
+  }
+}
+
+TEST_CASE("strided, reversed and broadcast operands, several at once") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(300 * 200);
+  auto const y = uneven_numbers<float>(300 * 200 + 7);
+  auto const w = uneven_numbers<float>(200);
+  auto const transposed = shaped(y.data() + 3, {300, 200}, {1, 300});
+  auto const reversed = shaped(x.data() + 300 * 200 - 1, {300, 200}, {-200, -1});
+  same_on_both(from(shaped(x, 300, 200), transposed) | reduce(over<0>(sum(_1 * _2)), over<1>(sum(_1 * _2), argmax(_1 - _2))));
+  same_on_both(from(reversed, along<1>(w)) | reduce(over<0>(sum(_1 * _2), first), over<1>(sum(_1 * _2), last), sum(_2)));
+  auto const v = uneven_numbers<float>(300);
+  same_on_both(from(shaped(iota(60000), 300, 200), along<0>(v)) | reduce(over<1>(sum(cast<float>(_1) * _2)), over<0>(sum(_2), max(_1))));
+}
+
+TEST_CASE("data on the device is used in place, and found there by on::any") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(512 * 300);
+  on_device const d(x);
+  auto const host = run(from(shaped(x, 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum), on::cpu);
+  CHECK(same(host, run(from(shaped(d.data(), 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum))));
+}
