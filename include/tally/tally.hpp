@@ -5,6 +5,8 @@
 
 #include <tally/base/because.hpp> // first, so that a refusal has a short way to the user's file
 #include <tally/fold/folds.hpp>
+#include <tally/pipeline/batch.hpp>
+#include <tally/pipeline/by_segment.hpp>
 #include <tally/pipeline/filter.hpp>
 #include <tally/pipeline/from.hpp>
 #include <tally/pipeline/map.hpp>
@@ -13,6 +15,7 @@
 #include <tally/run/explain.hpp>
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
+#include <tally/run/run_batch.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
 #include <tally/run/run_timed.hpp>

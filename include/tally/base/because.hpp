@@ -220,6 +220,17 @@ struct groups_are_run : ill_formed {
   static_assert(never<Given...>, "[tally-R28] over, by_segment and by_key are computed by run(...): partial, start and run_timed "
                                  "take folds of the whole source. docs/errors.md#R28");
 };
+template <class... Given>
+struct by_segment_needs_offsets : ill_formed {
+  static_assert(never<Given...>, "[tally-R32] by_segment(offsets, folds...) takes integers of 32 or 64 bits, one after the other in "
+                                 "memory that outlives the call, and a source of one axis: rows of a matrix are over<1>(folds...). "
+                                 "docs/errors.md#R32");
+};
+template <class... Given>
+struct batch_takes_reductions : ill_formed {
+  static_assert(never<Given...>, "[tally-R33] batch(r1, r2, ...) takes whole reductions, one at least: batch(from(x) | sum, from(y) | "
+                                 "reduce(min, max)). docs/errors.md#R33");
+};
 
 } // namespace because
 

@@ -31,6 +31,7 @@ enum class error_code : int {
   bad_bytes = 17,
   misaligned_partial = 18,
   zero_modulus = 19,
+  bad_offsets = 20,
 };
 
 /// Every error of the library: `what()` is "[tally-E3] <what happened, with both numbers>. docs/errors.md#E3".
@@ -136,6 +137,11 @@ struct zero_modulus : detail::error_with<error_code::zero_modulus> {
   using error_with::error_with;
 };
 
+/// Offsets of segments fall somewhere, begin below 0, end beyond the source, or are none at all.
+struct bad_offsets : detail::error_with<error_code::bad_offsets> {
+  using error_with::error_with;
+};
+
 /// Throws the type that belongs to `code`, for callers that hold the code as a value.
 [[noreturn]] inline void fail(error_code code, std::string const& what) {
   switch (code) {
@@ -158,6 +164,7 @@ struct zero_modulus : detail::error_with<error_code::zero_modulus> {
   case error_code::bad_bytes: throw bad_bytes(what);
   case error_code::misaligned_partial: throw misaligned_partial(what);
   case error_code::zero_modulus: throw zero_modulus(what);
+  case error_code::bad_offsets: throw bad_offsets(what);
   }
   throw error(code, what);
 }

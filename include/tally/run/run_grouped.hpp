@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/run/run.hpp>
+#include <tally/run/run_by_segment.hpp>
 #include <tally/run/run_over.hpp>
 
 namespace tally::inline v0 {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups between offsets: where the segments of a read begin and end. Layer 1. Segment s holds the elements [offset s, offset s + 1);
+// it is folded exactly as if it were read alone, so its bits depend on its own elements and on nothing beside them.
+#pragma once
+
+#include <tally/fold/groups.hpp>
+#include <tally/fold/program.hpp>
+
+namespace tally::inline v0 {
+
+/// Offsets in host or device memory: one more of them than there are segments.
+template <class Offset>
+struct groups_between_offsets {
+  Offset const* offsets;
+  i64 entries;
+
+  TALLY_INLINE constexpr i64 segments() const { return entries - 1; }
+  TALLY_INLINE constexpr i64 begin(i64 s) const { return static_cast<i64>(offsets[s]); }
+  TALLY_INLINE constexpr i64 end(i64 s) const { return static_cast<i64>(offsets[s + 1]); }
+};
+
+/// The elements of a program from `begin` on, as those of one segment: their rows know their positions in the source and in the
+/// segment.
+template <class Program>
+struct segment_rows {
+  Program const& p;
+  i64 begin;
+  TALLY_INLINE constexpr auto row_at(i64 e) const { return numbered(p.row_at(begin + e), e); }
+
+private:
+  template <class... Ts>
+  TALLY_INLINE static constexpr group_row<Ts...> numbered(row<Ts...> const& r, i64 e) {
+    return {r.values, r.position, e};
+  }
+};
+
+} // namespace tally::inline v0

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Segments on the CPU: runs of neighbouring segments, equal in elements and offsets, are spread over cores; a short segment is one
+// straight tree, a long one goes to the tile loop, a giant one is cut at subtree borders and spread over all cores. Layer 5, host
+// only. Where a segment is folded never changes a bit.
+#pragma once
+
+#include <vector>
+
+#include <tally/fold/segments.hpp>
+#include <tally/run/cpu_groups.hpp>
+
+namespace tally::inline v0::cpu {
+
+/// What a segment costs beside its elements, in elements; how much of both one core takes at least; how many runs a core has to
+/// balance with.
+inline constexpr i64 cost_of_segment = 8;
+inline constexpr i64 least_run = 16384;
+inline constexpr i64 runs_per_core = 16;
+/// Elements from which a segment is shared by the cores.
+inline constexpr i64 giant_segment = 1 << 18;
+
+namespace detail {
+
+/// Elements [e, e + N) of a segment as a balanced tree of neighbours.
+template <int N, class Leaf, class Rows>
+TALLY_INLINE auto fold_block(Leaf const& leaf, Rows const& rows, i64 e) {
+  if constexpr (N > 1) {
+    auto const left = fold_block<N / 2>(leaf, rows, e);
+    return leaf.monoid.combine(left, fold_block<N / 2>(leaf, rows, e + N / 2));
+  } else {
+    lanes_t<typename Leaf::monoid_type, 1> lane(leaf.monoid);
+    auto const row = rows.row_at(e);
+    if constexpr (Leaf::masked && !Leaf::lowerable) { // host functions are called for what passes the mask, and for nothing else
+      if (leaf.mask.eval(row))
+        leaf.step(lane, 0, true, row);
+    } else {
+      leaf.step(lane, 0, true, row);
+    }
+    return lane.close(leaf.monoid, 0);
+  }
+}
+
+/// The last n elements of a tree, fewer than 2 N of them and at least one, when e are before them.
+template <int N, class Leaf, class Rows>
+TALLY_INLINE auto fold_rest(Leaf const& leaf, Rows const& rows, i64 e, int n) {
+  if constexpr (N == 1)
+    return fold_block<1>(leaf, rows, e);
+  else if (n < N)
+    return fold_rest<N / 2>(leaf, rows, e, n);
+  else if (n == N)
+    return fold_block<N>(leaf, rows, e);
+  else
+    return leaf.monoid.combine(fold_block<N>(leaf, rows, e), fold_rest<N / 2>(leaf, rows, e + N, n - N));
+}
+
+/// Elements [e, e + n), n >= 1, as a balanced tree of neighbours: a leaf of one row, and any leaf of a fold that is taken row by row.
+template <class Leaf, class Rows>
+TALLY_INLINE auto fold_straight(Leaf const& leaf, Rows const& rows, i64 e, int n) {
+  using State = typename Leaf::state;
+  constexpr int block = sizeof(State) <= 16 ? 8 : 1;
+  if (n < 2 * block)
+    return fold_rest<block>(leaf, rows, e, n);
+  auto const combine = [&](State const& a, State const& b) { return leaf.monoid.combine(a, b); };
+  neighbour_stack<State, 12> tree;
+  int i = 0;
+  for (; i + block <= n; i += block)
+    tree.push(combine, fold_block<block>(leaf, rows, e + i));
+  if constexpr (block > 1)
+    if (i < n)
+      tree.kept[tree.depth++] = fold_rest<block / 2>(leaf, rows, e + i, n - i);
+  return tree.root(combine);
+}
+
+/// Lanes that are in flight together in a leaf of several rows.
+inline constexpr int segment_lanes = 16;
+
+/// The leaf that starts at element e of a segment and has n >= 1 elements.
+template <leaf_shape Shape, class Leaf, class Rows>
+TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e, int n) {
+  using State = typename Leaf::state;
+  constexpr int lanes = Shape.lanes();
+  constexpr int width = lanes < segment_lanes ? lanes : segment_lanes;
+  if constexpr (exact_monoid<typename Leaf::monoid_type>) {
+    State s = leaf.monoid.identity();
+    add_ragged(rows, leaf, s, e, n);
+    return s;
+  } else {
+    if (!Leaf::monoid_type::law.commutative || n <= lanes)
+      return fold_straight(leaf, rows, e, n);
+    State closed[lanes];
+    for (int l = 0; l < lanes; l += width) {
+      lanes_t<typename Leaf::monoid_type, width> running(leaf.monoid);
+      auto const feed = [&](int j, int at) __attribute__((always_inline)) {
+        auto const row = rows.row_at(e + at);
+        if (!(Leaf::masked && !Leaf::lowerable) || leaf.mask.eval(row))
+          leaf.step(running, j, true, row);
+      };
+      int at = l;
+      for (; at + width <= n; at += lanes)
+        for (int j = 0; j < width; ++j)
+          feed(j, at + j);
+      for (int j = 0; at + j < n && j < width; ++j)
+        feed(j, at + j);
+      for (int j = 0; j < width; ++j)
+        closed[l + j] = running.close(leaf.monoid, j);
+    }
+    combine_neighbours([&](State const& a, State const& b) { return leaf.monoid.combine(a, b); }, closed, lanes);
+    return closed[0];
+  }
+}
+
+/// Leaves [leaf, leaf + count) of a segment of n elements that begins at `begin`, a subtree.
+template <class Program>
+[[gnu::noinline]] typename Program::states fold_part_of_segment(Program const& p, i64 begin, i64 n, i64 leaf, i64 count) {
+  if constexpr (needs_positions<Program>) {
+    constexpr leaf_shape shape = shape_of<Program>;
+    typename Program::states out = p.identity();
+    segment_rows<Program> const rows{p, begin};
+    for_each_index<Program::leaf_count>([&](auto i) {
+      auto const& l = get<i>(p.leaves);
+      using State = std::remove_cvref_t<decltype(get<i>(out))>;
+      auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+      neighbour_stack<State, 48> tree;
+      for (i64 k = leaf; k < leaf + count; ++k) {
+        i64 const left = n - k * shape.elements();
+        tree.push(combine, fold_leaf_of_segment<shape>(l, rows, k * shape.elements(), left < shape.elements() ? int(left) : shape.elements()));
+      }
+      get<i>(out) = tree.root(combine);
+    });
+    return out;
+  } else {
+    auto own = p.part(begin, n);
+    own.first = 0;
+    return fold_subtree(own, leaf, count);
+  }
+}
+
+template <class Program>
+constexpr i64 leaves_of(i64 n) {
+  return (n - 1) / shape_of<Program>.elements() + 1;
+}
+
+/// Segments [s, end), each given to sink(segment, states, elements); those of more than `most` elements are put aside instead.
+template <class Program, class Offset, class Sink>
+TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
+                           Sink const& sink) {
+  constexpr leaf_shape shape = shape_of<Program>;
+  if (s == end)
+    return;
+  for (i64 begin = at.begin(s); s < end; ++s) {
+    i64 const next = at.end(s), n = next - begin;
+    if (Program::leaf_count > 0 && n > most) {
+      aside.push_back(s);
+    } else if (Program::leaf_count > 0 && n >= shape.elements()) {
+      sink(s, fold_part_of_segment(p, begin, n, 0, leaves_of<Program>(n)), n);
+    } else {
+      typename Program::states states = p.identity();
+      if (n > 0)
+        for_each_index<Program::leaf_count>([&](auto i) __attribute__((always_inline)) {
+          get<i>(states) = fold_leaf_of_segment<shape>(get<i>(p.leaves), segment_rows<Program>{p, begin}, 0, int(n));
+        });
+      sink(s, states, n);
+    }
+    begin = next;
+  }
+}
+#if defined(__x86_64__) && !defined(__AVX2__)
+/// The same for the wider registers that nearly every x86 has.
+template <class Program, class Offset, class Sink>
+[[gnu::target("avx2"), gnu::noinline]] void fold_run_avx2(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most,
+                                                          std::vector<i64>& aside, Sink const& sink) {
+  fold_run(p, at, s, end, most, aside, sink);
+}
+#endif
+template <class Program, class Offset, class Sink>
+[[gnu::noinline]] void fold_run_here(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
+                                     Sink const& sink) {
+#if defined(__x86_64__) && !defined(__AVX2__)
+  if (__builtin_cpu_supports("avx2"))
+    return fold_run_avx2(p, at, s, end, most, aside, sink);
+#endif
+  fold_run(p, at, s, end, most, aside, sink);
+}
+
+/// The first segment at which elements and segments before it cost `cost` together.
+template <class Offset>
+i64 segment_at_cost(groups_between_offsets<Offset> const& at, i64 cost) {
+  i64 low = 0, high = at.segments();
+  while (low < high) {
+    i64 const middle = low + (high - low) / 2;
+    if (at.begin(middle) - at.begin(0) + middle * cost_of_segment < cost)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Giant segments, their subtrees spread over all cores together.
+template <class Program, class Offset, class Sink>
+void fold_giants(Program const& p, groups_between_offsets<Offset> const& at, std::vector<i64> const& giants, int threads, Sink const& sink) {
+  using States = typename Program::states;
+  struct part {
+    i64 segment, leaf, count;
+  };
+  std::vector<part> parts;
+  for (i64 const s : giants) {
+    i64 const leaves = leaves_of<Program>(at.end(s) - at.begin(s));
+    for (i64 leaf = 0; leaf < leaves; leaf += leaves_per_tile)
+      parts.push_back({s, leaf, leaves - leaf < leaves_per_tile ? leaves - leaf : leaves_per_tile});
+  }
+  std::vector<States> states(parts.size(), p.identity());
+  spread_over_cores(static_cast<i64>(parts.size()), threads, [&](i64 k) {
+    auto const& of = parts[std::size_t(k)];
+    states[std::size_t(k)] = fold_part_of_segment(p, at.begin(of.segment), at.end(of.segment) - at.begin(of.segment), of.leaf, of.count);
+  });
+  std::size_t k = 0;
+  for (i64 const s : giants) {
+    std::size_t const first = k;
+    while (k < parts.size() && parts[k].segment == s)
+      ++k;
+    combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, states.data() + first, i64(k - first));
+    sink(s, states[first], at.end(s) - at.begin(s));
+  }
+}
+} // namespace detail
+
+/// Folds every segment and calls sink(segment, states, elements) once for each, from any core. Offsets never fall and stay within
+/// the source.
+template <class Program, class Offset, class Sink>
+void fold_segments(Program const& p, groups_between_offsets<Offset> const& at, int threads, Sink const& sink) {
+  i64 const segments = at.segments();
+  if (segments <= 0)
+    return;
+  i64 const work = at.begin(segments) - at.begin(0) + segments * cost_of_segment;
+  i64 const cores = threads > 0 ? threads : core_count();
+  i64 runs = work / least_run + 1;
+  if (runs > cores * runs_per_core)
+    runs = cores == 1 ? 1 : cores * runs_per_core;
+  i64 const most = runs == 1 ? work : giant_segment;
+  std::vector<std::vector<i64>> aside(static_cast<std::size_t>(runs));
+  auto const first_of = [&](i64 run) { return run == runs ? segments : detail::segment_at_cost(at, work / runs * run); };
+  detail::spread_over_cores(runs, threads, [&](i64 run) {
+    detail::fold_run_here(p, at, first_of(run), first_of(run + 1), most, aside[std::size_t(run)], sink);
+  });
+  std::vector<i64> giants;
+  for (auto const& of_run : aside)
+    giants.insert(giants.end(), of_run.begin(), of_run.end());
+  if (!giants.empty())
+    detail::fold_giants(p, at, giants, threads, sink);
+}
+
+} // namespace tally::inline v0::cpu
