@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Recipes of random pipelines, and the list of them. A recipe fixes the types (elements, mask, folds); the dice fix shapes,
+// strides, data, the constant in the mask, threads and axes. Every group is compared, bit for bit, with `run` of its gathered
+// elements alone, and with plain loops where those are exact. Test layer.
+#pragma once
+
+#include <tally/tally.hpp>
+#include <tally/testing.hpp>
+
+#include "random.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <tuple>
+
+namespace properties {
+
+/// What a check says: nothing when all was right.
+using finding = std::string;
+using check = finding (*)(dice&);
+
+/// All checks there are, in every file of this folder.
+struct named_check {
+  char const* recipe;
+  std::string axes;
+  check run;
+};
+inline std::vector<named_check>& checks() {
+  static std::vector<named_check> all;
+  return all;
+}
+
+/// A shape to fold: Rank axes, the named ones folded away.
+template <int Rank, int... Axes>
+struct fold_away {
+  static constexpr int rank = Rank;
+  static constexpr u32 reduced = (u32(0) | ... | (u32(1) << Axes));
+  static constexpr u32 kept = ((u32(1) << Rank) - 1) & ~reduced;
+  template <class... Folds>
+  static auto over(Folds... folds) {
+    return tally::over<Axes...>(folds...);
+  }
+  static std::string name() {
+    std::string s;
+    ((s += (s.empty() ? "over<" : ", ") + std::to_string(Axes)), ...);
+    return s + "> of rank " + std::to_string(Rank);
+  }
+};
+template <class... Shapes>
+struct shapes {};
+using every_shape = shapes<fold_away<1, 0>, fold_away<2, 0>, fold_away<2, 1>, fold_away<2, 0, 1>, fold_away<3, 0>, fold_away<3, 1>,
+                           fold_away<3, 0, 2>, fold_away<3, 1, 2>, fold_away<4, 3>, fold_away<4, 0, 2>, fold_away<4, 1, 3>,
+                           fold_away<5, 2>, fold_away<5, 0, 2, 4>, fold_away<5, 1, 3>>;
+using some_shapes = shapes<fold_away<2, 0>, fold_away<2, 1>, fold_away<3, 1>, fold_away<3, 0, 2>, fold_away<4, 1, 3>, fold_away<5, 0, 3>>;
+using matrices = shapes<fold_away<2, 0>, fold_away<2, 1>>;
+
+/// The elements of one group, column by column, and where they are in the source; `passed` are those that the mask lets through.
+template <class... Ts>
+struct group {
+  std::tuple<std::vector<Ts>...> columns;
+  std::vector<i64> positions, passed;
+};
+
+template <class T>
+std::string bytes_of(T const& x) {
+  if constexpr (requires { std::tuple_size<T>::value; }) {
+    return std::apply([](auto const&... v) { return ("" + ... + bytes_of(v)); }, x);
+  } else {
+    std::ostringstream s;
+    if constexpr (requires { s << x; })
+      s << x << " ";
+    auto const* const b = reinterpret_cast<unsigned char const*>(&x);
+    for (std::size_t i = 0; i < sizeof x; ++i)
+      s << "0123456789abcdef"[b[i] >> 4] << "0123456789abcdef"[b[i] & 15];
+    return s.str() + "; ";
+  }
+}
+inline bool same(auto const& a, auto const& b) { return tally::testing::same_bits(a, b); }
+
+/// Answer g of an array, or the one answer there is.
+template <class Answers>
+auto answer_at(Answers const& a, i64 g) {
+  if constexpr (requires { a.begin(); a.size(); })
+    return a[static_cast<std::size_t>(g)];
+  else
+    return a;
+}
+template <class T>
+struct is_tuple : std::false_type {};
+template <class... Ts>
+struct is_tuple<std::tuple<Ts...>> : std::true_type {};
+template <class T>
+auto as_tuple(T x) {
+  if constexpr (is_tuple<T>::value)
+    return x;
+  else
+    return std::make_tuple(x);
+}
+
+/// The contract of a recipe: reproducible, where fast may be asked for as well when order does not matter; or exact.
+struct order_kept {
+  static constexpr tally::contract of(dice&) { return tally::reproducible; }
+};
+struct fast_too {
+  static tally::contract of(dice& d) { return d.percent(50) ? tally::fast : tally::reproducible; }
+};
+/// Of positions in the source, which a group alone does not know: a loop alone compares.
+struct by_loop_alone : fast_too {};
+struct rounded_once {
+  static constexpr tally::exact_contract of(dice&) { return tally::exact; }
+};
+
+/// No plain loop gives these answers exactly.
+struct no_loop {};
+
+template <class Columns, class Mask, class Folds, class Loop, class Contract>
+struct recipe;
+/// Mask, Folds and Loop are lambdas without captures: mask(constant) is a condition, folds() a pack of folds, loop(group) a tuple of
+/// what they must answer. The constant is an element of the first column.
+template <class... Ts, class Mask, class Folds, class Loop, class Contract>
+struct recipe<group<Ts...>, Mask, Folds, Loop, Contract> {
+  using first_type = std::tuple_element_t<0, std::tuple<Ts...>>;
+
+  template <class Pipe>
+  static auto masked(Pipe const& pipe, first_type constant) {
+    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::always>)
+      return pipe;
+    else
+      return pipe | tally::filter(Mask{}(constant));
+  }
+  static bool passes([[maybe_unused]] first_type constant, Ts... values) {
+    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::always>)
+      return true;
+    else
+      return Mask{}(constant)(values...);
+  }
+  /// The answers for a group alone; an empty optional where there is none.
+  static auto alone(dice& d, group<Ts...> const& g, first_type constant) {
+    auto const pipe = std::apply([&](auto const&... c) { return masked(tally::from(c...), constant); }, g.columns);
+    return tally::unpack([&](auto... fold) { return as_tuple(tally::run(pipe | tally::reduce(fold.maybe()...), tally::on::cpu.threads(1), Contract::of(d))); },
+                  Folds{}());
+  }
+  /// Compares the answers of one group; says what differs.
+  template <class Answers>
+  static finding compare(dice& d, Answers const& got, group<Ts...> const& g, first_type constant) {
+    finding out;
+    if constexpr (!std::is_same_v<Contract, by_loop_alone>)
+      out = compare_with_alone(d, got, g, constant);
+    if constexpr (!std::is_same_v<Loop, no_loop>)
+      if (!g.passed.empty())
+        if (auto const by_loop = Loop{}(g); !same(by_loop, got))
+          out += "folds: group " + bytes_of(got) + "loop " + bytes_of(by_loop);
+    return out;
+  }
+
+private:
+  template <class Answers>
+  static finding compare_with_alone(dice& d, Answers const& got, group<Ts...> const& g, first_type constant) {
+    finding out;
+    auto const expected = alone(d, g, constant);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((!std::get<I>(expected) || same(*std::get<I>(expected), std::get<I>(got))
+            ? void()
+            : void(out += "fold " + std::to_string(I) + ": group " + bytes_of(std::get<I>(got)) + "alone " + bytes_of(*std::get<I>(expected)))),
+       ...);
+    }(std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(expected)>>>{});
+    return out;
+  }
+};
+
+/// One random source of columns Ts.
+template <int Rank, class... Ts>
+struct random_source {
+  extents<Rank> shape;
+  lie<Rank> lies[sizeof...(Ts)];
+
+  explicit random_source(dice& d) : shape(random_extents<Rank>(d)) {
+    for (auto& l : lies)
+      l = random_lie(d, shape);
+  }
+  template <class Do>
+  auto with_columns(Do const& what) const {
+    return [&]<std::size_t... C>(std::index_sequence<C...>) {
+      return what(tally::shaped(pool<Ts>().data() + lies[C].first, shape.of, lies[C].strides)...);
+    }(std::index_sequence_for<Ts...>{});
+  }
+  i64 position(i64 const (&index)[Rank]) const {
+    i64 p = 0;
+    for (int k = 0; k < Rank; ++k)
+      p = p * shape.of[k] + index[k];
+    return p;
+  }
+  void add_to(group<Ts...>& g, i64 const (&index)[Rank]) const {
+    [&]<std::size_t... C>(std::index_sequence<C...>) {
+      (std::get<C>(g.columns).push_back(element<Ts>(lies[C], index)), ...);
+    }(std::index_sequence_for<Ts...>{});
+    g.positions.push_back(position(index));
+  }
+  std::string text() const {
+    std::string s = "shape " + list(shape.of, Rank);
+    for (auto const& l : lies)
+      s += ", strides " + list(l.strides, Rank) + " from " + std::to_string(l.first);
+    return s;
+  }
+
+private:
+  template <class T>
+  static T element(lie<Rank> const& l, i64 const (&index)[Rank]) {
+    i64 at = l.first;
+    for (int k = 0; k < Rank; ++k)
+      at += index[k] * l.strides[k];
+    return pool<T>()[static_cast<std::size_t>(at)];
+  }
+};
+
+/// Which groups are compared: all of few, else the first, the last and some between.
+inline i64 next_group(dice& d, i64 g, i64 groups) { return groups <= 48 ? g + 1 : g + 1 < groups - 1 ? std::min(groups - 1, g + 1 + d.below(groups / 16)) : g + 1; }
+
+/// Compares the answers of one grouping with those of every (or many a) group alone.
+template <class Shape, class Recipe, class... Ts, class Answers>
+finding compare_groups(dice& d, random_source<Shape::rank, Ts...> const& s, typename Recipe::first_type constant, Answers const& answers) {
+  i64 groups = 1, number = 0, wanted = 0;
+  for (int k = 0; k < Shape::rank; ++k)
+    groups *= (Shape::kept >> k & 1) != 0 ? s.shape.of[k] : 1;
+  i64 index[Shape::rank]{};
+  finding out;
+  for_every_index(s.shape, Shape::kept, index, [&] {
+    i64 const g = number++;
+    if (g != wanted || !out.empty())
+      return;
+    wanted = next_group(d, g, groups);
+    group<Ts...> alone;
+    for_every_index(s.shape, Shape::reduced, index, [&] {
+      s.add_to(alone, index);
+      if (std::apply([&](auto const&... c) { return Recipe::passes(constant, c.back()...); }, alone.columns))
+        alone.passed.push_back(static_cast<i64>(alone.positions.size()) - 1);
+    });
+    auto const got = std::apply([&](auto const&... a) { return std::make_tuple(answer_at(a, g)...); }, answers);
+    if (finding const f = Recipe::compare(d, got, alone, constant); !f.empty())
+      out = Shape::name() + ", group " + std::to_string(g) + " of " + std::to_string(groups) + " with " +
+            std::to_string(alone.positions.size()) + " elements: " + f;
+  });
+  if (out.empty() && number != groups)
+    out = "the test itself saw " + std::to_string(number) + " of " + std::to_string(groups) + " groups";
+  return out;
+}
+
+inline int random_threads(dice& d) { return d.percent(85) ? 1 : d.percent(80) ? 2 : 3; }
+
+/// An element of a pool, likely to divide the others.
+template <class T>
+T random_constant(dice& d) {
+  return pool<T>()[static_cast<std::size_t>(d.below(pool_size))];
+}
+
+/// The check of a recipe over one set of axes.
+template <class Shape, class Recipe, class Folds, class Contract, class... Ts>
+finding check_over(dice& d) {
+  random_source<Shape::rank, Ts...> const s(d);
+  auto const constant = random_constant<typename Recipe::first_type>(d);
+  int const threads = random_threads(d);
+  auto const answers = s.with_columns([&](auto const&... columns) {
+    auto const pipe = Recipe::masked(tally::from(columns...), constant);
+    return as_tuple(tally::run(pipe | tally::unpack([](auto... f) { return Shape::over(f...); }, Folds{}()), tally::on::cpu.threads(threads), Contract::of(d)));
+  });
+  finding f = compare_groups<Shape, Recipe>(d, s, constant, answers);
+  if (!f.empty())
+    f += " [" + s.text() + ", " + std::to_string(threads) + " threads, constant " + bytes_of(constant) + "]";
+  return f;
+}
+
+template <class... Shapes, class Recipe, class Folds, class Contract, class... Ts>
+bool add_all(char const* name, shapes<Shapes...>, Recipe, Folds, Contract, group<Ts...>) {
+  (checks().push_back({name, Shapes::name(), &check_over<Shapes, Recipe, Folds, Contract, Ts...>}), ...);
+  return true;
+}
+/// Registers a recipe over sets of axes; see recipe for what the lambdas are.
+template <class Contract = order_kept, class Columns, class Shapes, class Mask, class Folds, class Loop = no_loop>
+bool add(char const* name, Columns columns, Shapes all, Mask, Folds, Loop = {}) {
+  return add_all(name, all, recipe<Columns, Mask, Folds, Loop, Contract>{}, Folds{}, Contract{}, columns);
+}
+inline constexpr auto unmasked = [](auto) { return tally::always{}; };
+
+} // namespace properties
