@@ -6,9 +6,12 @@
 #include <tally/base/because.hpp> // first, so that a refusal has a short way to the user's file
 #include <tally/fold/folds.hpp>
 #include <tally/pipeline/batch.hpp>
+#include <tally/pipeline/by_key.hpp>
 #include <tally/pipeline/by_segment.hpp>
 #include <tally/pipeline/filter.hpp>
 #include <tally/pipeline/from.hpp>
+#include <tally/pipeline/group_by.hpp>
+#include <tally/pipeline/histogram.hpp>
 #include <tally/pipeline/map.hpp>
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/reduce.hpp>
@@ -16,7 +19,9 @@
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_batch.hpp>
+#include <tally/run/run_group_by.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
+#include <tally/run/run_keyed.hpp>
 #include <tally/run/run_timed.hpp>
 #include <tally/run/start.hpp>

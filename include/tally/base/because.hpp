@@ -207,8 +207,8 @@ struct columns_have_the_same_axes : ill_formed {
 };
 template <class... Given>
 struct over_needs_axes_of_the_source : ill_formed {
-  static_assert(never<Given...>, "[tally-R26] over<A, ...>(folds...) names axes of its source, each once, counted from "
-                                 "0: a matrix has 0 and 1, and over<0>(sum) sums its columns. docs/errors.md#R26");
+  static_assert(never<Given...>, "[tally-R26] over<A, ...>(folds...), like by_key<A, ...>, names axes of its source, each once, "
+                                 "counted from 0: a matrix has 0 and 1, and over<0>(sum) sums its columns. docs/errors.md#R26");
 };
 template <class... Given>
 struct a_group_has_one_plain_answer : ill_formed {
@@ -219,6 +219,22 @@ template <class... Given>
 struct groups_are_run : ill_formed {
   static_assert(never<Given...>, "[tally-R28] over, by_segment and by_key are computed by run(...): partial, start and run_timed "
                                  "take folds of the whole source. docs/errors.md#R28");
+};
+template <class... Given>
+struct a_key_is_an_integer : ill_formed {
+  static_assert(never<Given...>, "[tally-R29] by_key(key, bins, folds...), group_by(key, folds...): the key of an element is an "
+                                 "integer expression, such as _2 or cast<int>(_1 / 10). docs/errors.md#R29");
+};
+template <class... Given>
+struct a_histogram_has_bounds_and_bins : ill_formed {
+  static_assert(never<Given...>, "[tally-R30] histogram(low, high, bins), histogram(_1, low, high, bins), or up to three "
+                                 "even_bins(_1, low, high, bins); folds in place of the count come last. docs/errors.md#R30");
+};
+template <class... Given>
+struct a_keyed_fold_needs_its_order : ill_formed {
+  static_assert(never<Given...>, "[tally-R31] on::gpu: a fold by key depends on the order of its elements and has no exact form; "
+                                 "sums, means, variances, counts and extremes have none or need none. Run it on::cpu. "
+                                 "docs/errors.md#R31");
 };
 template <class... Given>
 struct by_segment_needs_offsets : ill_formed {

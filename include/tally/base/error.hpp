@@ -32,6 +32,7 @@ enum class error_code : int {
   misaligned_partial = 18,
   zero_modulus = 19,
   bad_offsets = 20,
+  bad_bounds = 21,
 };
 
 /// Every error of the library: `what()` is "[tally-E3] <what happened, with both numbers>. docs/errors.md#E3".
@@ -136,6 +137,10 @@ struct misaligned_partial : detail::error_with<error_code::misaligned_partial> {
 struct zero_modulus : detail::error_with<error_code::zero_modulus> {
   using error_with::error_with;
 };
+/// The bounds of a histogram are not finite, or not in ascending order.
+struct bad_bounds : detail::error_with<error_code::bad_bounds> {
+  using error_with::error_with;
+};
 
 /// Offsets of segments fall somewhere, begin below 0, end beyond the source, or are none at all.
 struct bad_offsets : detail::error_with<error_code::bad_offsets> {
@@ -165,6 +170,7 @@ struct bad_offsets : detail::error_with<error_code::bad_offsets> {
   case error_code::misaligned_partial: throw misaligned_partial(what);
   case error_code::zero_modulus: throw zero_modulus(what);
   case error_code::bad_offsets: throw bad_offsets(what);
+  case error_code::bad_bounds: throw bad_bounds(what);
   }
   throw error(code, what);
 }

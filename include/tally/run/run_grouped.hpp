@@ -50,11 +50,19 @@ constexpr auto judge_program() {
   else
     return allowed{};
 }
+/// The same of a grouping's domain, which may know more reasons.
+template <class Domain, class Place, class... Options>
+constexpr auto judge_domain() {
+  using Verdict = decltype(judge_program<decltype(Domain::program), Place, Options...>());
+  if constexpr (std::same_as<Verdict, allowed> && std::same_as<Place, on::gpu_place> && requires { Domain::judge_on_gpu(); })
+    return Domain::judge_on_gpu();
+  else
+    return Verdict{};
+}
 template <class Item, class Pipe, class Place, class... Options>
 constexpr auto judge_run_of_item() {
   if constexpr (grouping<Item>)
-    return judge_program<decltype(std::declval<Item const&>().bind(pipe_for<Options...>(std::declval<Pipe const&>())).program), Place,
-                         Options...>();
+    return judge_domain<decltype(std::declval<Item const&>().bind(pipe_for<Options...>(std::declval<Pipe const&>()))), Place, Options...>();
   else
     return judge_program<decltype(bind_to(pipe_for<Options...>(std::declval<Pipe const&>()), std::declval<pack<Item> const&>()).program),
                          Place, Options...>();

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups by a key: which bin the elements of a read go to. Layer 1. A key is an integer that every element has; the elements that
+// pass the filter and have one key are a group, and along the axes that are not keyed away every index has groups of its own.
+#pragma once
+
+#include <tally/element/functions.hpp>
+#include <tally/fold/groups.hpp>
+
+namespace tally::inline v0 {
+
+inline constexpr i64 most_bins = i64(1) << 31;
+
+/// The mask of the folds of a group, whose elements are in a bin already: it lets through, but a count behind it is counted, and a
+/// minimum knows whether it has met anything.
+struct in_a_bin : expression_node<in_a_bin> {
+  static constexpr int arity = 0;
+  static constexpr bool lowerable = true;
+  static constexpr bool captures = false;
+  template <class Row>
+  TALLY_INLINE constexpr bool eval(Row const&) const {
+    return true;
+  }
+  template <class... Es>
+  constexpr auto substitute(pack<Es...> const&) const {
+    return *this;
+  }
+  template <class Out>
+  void print(Out& out) const {
+    out.text("in_a_bin");
+  }
+};
+
+/// Bounds that make no bins: axis says of which histogram axis, -1 of none.
+struct unsound_bounds {
+  int axis;
+  double low, high;
+};
+
+/// Elements by key: bit k of Reduced is set where axis k of Rank is keyed away; the bins form an array of Dims axes.
+template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool DropsStrays>
+struct groups_by_key {
+  Key key;   ///< over the columns of the source
+  Mask mask; ///< of the pipe: an element that it holds back has no key
+  i64 bins;  ///< all of them
+  i64 extents[Dims];
+  unsound_bounds fault;
+
+  static constexpr int rank = Rank;
+  static constexpr int dims = Dims;
+  static constexpr bool drops_strays = DropsStrays;
+  static constexpr bool lowerable = Key::lowerable && Mask::lowerable;
+  static constexpr bool is_reduced(int axis) { return (Reduced >> axis & 1) != 0; }
+  static constexpr int kept = [] {
+    int n = 0;
+    for (int k = 0; k < Rank; ++k)
+      n += is_reduced(k) ? 0 : 1;
+    return n;
+  }();
+};
+
+/// Elements by a key whose values are not known before they are read.
+template <int Rank, class Key, class Mask>
+struct groups_by_any_key {
+  Key key;
+  Mask mask;
+  static constexpr bool lowerable = false; // the host finds the keys
+};
+
+/// Whether a key names one of the bins, at most 2^31 of them; below 2^32 bits are enough to ask.
+template <class K>
+TALLY_INLINE constexpr bool is_in_bins(K key, i64 bins) {
+  if constexpr (sizeof(K) <= 4)
+    return static_cast<u32>(static_cast<i64>(key)) < static_cast<u32>(bins);
+  else
+    return static_cast<u64>(key) < static_cast<u64>(bins);
+}
+
+/// Even bins over [low, high]: bin k holds what is at least low + k * step and below low + (k + 1) * step, computed in double; the
+/// last bin also holds high itself.
+struct uniform_bins {
+  double low, high, scale, step, last;
+  static constexpr uniform_bins over(double low, double high, i64 bins) {
+    double const n = static_cast<double>(bins), width = high - low;
+    return {low, high, width > 0 ? n / width : 0, bins > 0 ? width / n : 0, n - 1};
+  }
+  /// The bin of x; -1 where it has none, as NaN.
+  TALLY_INLINE constexpr i32 operator()(double x) const {
+    bool const inside = x >= low && x <= high && last >= 0;
+    double const t = inside ? (x - low) * scale : 0.0;
+    i32 const k = static_cast<i32>(t < last ? t : last);
+    double const at = static_cast<double>(k);
+    bool const below = x < low + at * step;
+    bool const above = at < last && x >= low + (at + 1.0) * step;
+    return inside ? k - static_cast<i32>(below) + static_cast<i32>(above) : -1;
+  }
+};
+
+namespace op {
+/// The number of an even bin.
+struct bin {
+  static constexpr char const* spelling = "bin";
+  template <real T>
+  TALLY_INLINE static constexpr i32 apply(T x, uniform_bins const& bins) {
+    return bins(static_cast<double>(widen(x)));
+  }
+};
+/// The number of a bin of several axes, row by row; -1 where one axis has none.
+struct bin_beside {
+  static constexpr char const* spelling = "bin_beside";
+  template <class K>
+  TALLY_INLINE static constexpr i64 apply(K outer, i32 inner, i64 inner_bins) {
+    return outer < 0 || inner < 0 ? i64(-1) : static_cast<i64>(outer) * inner_bins + inner;
+  }
+};
+} // namespace op
+
+} // namespace tally::inline v0

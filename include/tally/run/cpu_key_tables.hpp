@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the CPU keeps for every slot while it folds by key: states; for exact sums of floats two doubles whose additions cannot
+// round; for those of doubles and of products 128 bits. Layer 5, host only. Every worker has a table of its own, or a range of
+// slots in one; what does not fit the doubles or the 128 bits goes to the wide integer itself, so the sum is the same always.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tally/fold/exact.hpp>
+#include <tally/run/cpu_keys.hpp>
+
+namespace tally::inline v0::cpu {
+
+namespace detail {
+
+template <class V>
+struct values_of_block {
+  alignas(64) V of[keyed_block];
+};
+
+/// A bound monoid fed from blocks: where its elements go, and their values.
+template <class Leaf, class RowOf>
+struct leaf_values_of_block;
+template <class M, class... Es, class Mask, class RowOf>
+struct leaf_values_of_block<bound<M, pack<Es...>, Mask>, RowOf> {
+  using leaf_type = bound<M, pack<Es...>, Mask>;
+  using row_type = decltype(std::declval<RowOf const&>()(0));
+  template <class E>
+  using value = std::remove_cvref_t<decltype(std::declval<E const&>().eval(std::declval<row_type const&>()))>;
+  static constexpr bool masked = !std::is_same_v<Mask, in_a_bin>;
+  static constexpr bool at_once = leaf_type::lowerable && (true && ... && fits_a_buffer<value<Es>>);
+
+  template <class E, class V>
+  TALLY_INLINE static void compute(int count, RowOf const& row_of, E const& of, V* __restrict out) {
+    E const e = of;
+    for (int j = 0; j < count; ++j) out[j] = static_cast<V>(e.eval(row_of(j)));
+  }
+  TALLY_INLINE static void let_through(int count, RowOf const& row_of, Mask const& of, u32 idle, u32 const* slot, u32* __restrict to) {
+    Mask const m = of;
+    for (int j = 0; j < count; ++j) to[j] = m.eval(row_of(j)) ? slot[j] : idle + (u32(j) & (idle_slots - 1));
+  }
+};
+
+/// How far ahead a table is asked for that is larger than the second cache.
+inline constexpr int slots_asked_ahead = 24;
+
+template <class T>
+TALLY_INLINE void ask_for(T const* table, u32 const* slot, int j, int count) {
+  if (j + slots_asked_ahead < count) __builtin_prefetch(table + slot[j + slots_asked_ahead], 1);
+}
+inline constexpr std::size_t bytes_near = 512 * 1024;
+
+__extension__ typedef unsigned __int128 whole_128;
+
+} // namespace detail
+
+/// States, one a slot.
+template <class Leaf>
+class state_table {
+public:
+  using monoid_type = typename Leaf::monoid_type;
+  using state = typename Leaf::state;
+
+  state_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int) : leaf_(leaf), slots_(slots), room_(room) {
+    for (int t = 0; t < tables; ++t) of_.emplace_back(new state[room]);
+  }
+  void clear(int table, std::size_t from, std::size_t to) {
+    std::fill(of_[std::size_t(table)].get() + from, of_[std::size_t(table)].get() + to, leaf_.monoid.identity());
+  }
+  template <class Walk>
+  void look_at(Walk const&, i64) {}
+
+  template <int N, class RowOf>
+  TALLY_INLINE void feed(int table, int n, RowOf const& row_of, detail::block_of_slots const& slots) {
+    state* const t = of_[std::size_t(table)].get();
+    if constexpr (detail::leaf_values_of_block<Leaf, RowOf>::at_once) {
+      feed_computed<N>(t, n, row_of, slots, leaf_.values);
+    } else {
+      for (int j = 0; j < n; ++j)
+        if (slots.slot[j] < slots_) one_by_one(t[slots.slot[j]], row_of(j));
+    }
+  }
+  template <int N, class RowOf>
+  TALLY_INLINE void feed_row(int table, int n, RowOf const& row_of, std::size_t first, u32) {
+    state* const t = of_[std::size_t(table)].get() + first;
+    if constexpr (detail::leaf_values_of_block<Leaf, RowOf>::at_once)
+      feed_row_computed<N>(t, n, row_of, leaf_.values);
+    else
+      for (int j = 0; j < n; ++j) one_by_one(t[j], row_of(j));
+  }
+  void end_block(int, int, std::size_t, std::size_t) {}
+  /// Makes slots [from, to) of table 0 those of all tables, which is what state() gives then.
+  void merge(std::size_t from, std::size_t to) {
+    state* const t = of_[0].get();
+    for (std::size_t w = 1; w < of_.size(); ++w)
+      for (std::size_t g = from; g < to; ++g) t[g] = leaf_.monoid.combine(t[g], of_[w][g]);
+  }
+  state operator()(std::size_t slot) const { return of_[0][slot]; }
+
+private:
+  Leaf const& leaf_;
+  std::size_t slots_, room_;
+  std::vector<std::unique_ptr<state[]>> of_;
+
+  template <class Row>
+  TALLY_INLINE void one_by_one(state& s, Row const& row) const {
+    if (leaf_.mask.eval(row))
+      unpack([&](auto const&... v) { s = leaf_.monoid.combine(s, leaf_.monoid.lift(row.position, v.eval(row)...)); }, leaf_.values);
+  }
+  template <int N, class RowOf, class... Es>
+  TALLY_INLINE void feed_computed(state* t, int n, RowOf const& row_of, detail::block_of_slots const& slots, pack<Es...> const& es) const {
+    using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
+    int const count = N > 0 ? N : n;
+    pack<detail::values_of_block<typename of_block::template value<Es>>...> v;
+    for_each_index<int(sizeof...(Es))>(
+        [&](auto i) __attribute__((always_inline)) { of_block::compute(count, row_of, get<i>(es), get<i>(v).of); });
+    alignas(64) u32 narrowed[keyed_block];
+    u32 const* to = slots.slot;
+    if constexpr (of_block::masked) {
+      of_block::let_through(count, row_of, leaf_.mask, slots.idle, slots.slot, narrowed);
+      to = narrowed;
+    }
+    auto const m = leaf_.monoid;
+    bool const far = room_ * sizeof(state) > detail::bytes_near;
+    unpack(
+        [&](auto const&... x) __attribute__((always_inline)) {
+          if (far)
+            for (int j = 0; j < count; ++j) {
+              detail::ask_for(t, to, j, count);
+              t[to[j]] = m.combine(t[to[j]], m.lift(row_of(j).position, x.of[j]...));
+            }
+          else
+            for (int j = 0; j < count; ++j) t[to[j]] = m.combine(t[to[j]], m.lift(row_of(j).position, x.of[j]...));
+        },
+        v);
+  }
+  template <int N, class RowOf, class... Es>
+  TALLY_INLINE void feed_row_computed(state* __restrict t, int n, RowOf const& row_of, pack<Es...> const& es) const {
+    using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
+    int const count = N > 0 ? N : n;
+    auto const m = leaf_.monoid;
+    auto const mask = leaf_.mask;
+    for (int j = 0; j < count; ++j) {
+      auto const row = row_of(j);
+      auto const next =
+          unpack([&](auto const&... e) __attribute__((always_inline)) { return m.combine(t[j], m.lift(row.position, e.eval(row)...)); }, es);
+      if constexpr (of_block::masked)
+        t[j] = mask.eval(row) ? next : t[j];
+      else
+        t[j] = next;
+    }
+  }
+};
+
+/// What does not fit a quick table, kept until there is enough of it to go to the wide integers at once.
+template <class M>
+class wide_sums {
+public:
+  wide_sums(M const& m, std::size_t slots) : m_(m), of_(slots) {}
+  template <class... Vs>
+  void add(std::size_t slot, Vs... values) {
+    m_.add(of_[slot], values...);
+  }
+  typename M::state& operator[](std::size_t slot) { return of_[slot]; }
+  typename M::state const& operator[](std::size_t slot) const { return of_[slot]; }
+  std::mutex guard;
+
+private:
+  M m_;
+  std::vector<typename M::state> of_;
+};
+
+/// Exact sums, a pair of quick words a slot.
+template <class Leaf>
+class exact_table {
+public:
+  using monoid_type = typename Leaf::monoid_type;
+  using state = typename Leaf::state;
+  using number = typename monoid_type::number;
+  static constexpr int factors = monoid_type::factors;
+  /// Floats by their two slices as doubles; doubles and products as 128 bits.
+  static constexpr bool by_slices = std::is_same_v<number, float> && factors == 1;
+  struct slices {
+    wide<double, 2> q;
+  };
+  struct whole {
+    detail::whole_128 q;
+  };
+  using quick = std::conditional_t<by_slices, slices, whole>;
+
+  exact_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int workers)
+      : leaf_(leaf), slots_(slots), room_(room), wide_(leaf.monoid, slots), since_(std::size_t(workers)) {
+    for (int t = 0; t < tables; ++t) of_.emplace_back(new quick[room]);
+    log_room_ = 22;
+    while (log_room_ < 27 && (std::size_t(1) << (log_room_ - 6)) < slots) ++log_room_;
+  }
+  void clear(int table, std::size_t from, std::size_t to) {
+    std::fill(of_[std::size_t(table)].get() + from, of_[std::size_t(table)].get() + to, quick{});
+  }
+  /// Chooses what the quick words hold from some of the elements.
+  template <class Walk>
+  void look_at(Walk const& walk, i64 elements) {
+    double most = 0;
+    i64 const samples = elements < 2048 ? elements : 2048;
+    for (i64 i = 0; i < samples; ++i) {
+      auto const row = walk.row_of_element(elements / samples * i, 0);
+      if (!walk.passes(row) || !leaf_.mask.eval(row)) continue;
+      double const x = product_at(row);
+      double const size = x < 0 ? -x : x;
+      if (is_finite(size) && size > most) most = size;
+    }
+    auto const a = take_apart(most);
+    int top = 3; // of a sample without a number: sizes below 8
+    if (a.fraction != 0) top = 64 - __builtin_clzll(a.fraction) + a.bit + float_shape<double>::lowest + 3;
+    set_top(top < -900 ? -900 : top > 900 ? 900 : top);
+  }
+  template <int N, class RowOf>
+  TALLY_INLINE void feed(int table, int n, RowOf const& row_of, detail::block_of_slots const& slots) {
+    using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
+    quick* const t = of_[std::size_t(table)].get();
+    if constexpr (of_block::at_once) {
+      int const count = N > 0 ? N : n;
+      alignas(64) u32 narrowed[keyed_block];
+      u32 const* to = slots.slot;
+      if constexpr (of_block::masked) {
+        of_block::let_through(count, row_of, leaf_.mask, slots.idle, slots.slot, narrowed);
+        to = narrowed;
+      }
+      feed_computed<N>(t, count, row_of, to, room_ * sizeof(quick) > detail::bytes_near);
+    } else {
+      for (int j = 0; j < n; ++j)
+        if (slots.slot[j] < slots_) one_by_one(slots.slot[j], row_of(j));
+    }
+  }
+  template <int N, class RowOf>
+  TALLY_INLINE void feed_row(int table, int n, RowOf const& row_of, std::size_t first, [[maybe_unused]] u32 idle) {
+    using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
+    if constexpr (of_block::at_once) {
+      int const count = N > 0 ? N : n;
+      alignas(64) u32 neighbours[keyed_block], narrowed[keyed_block];
+      for (int j = 0; j < count; ++j) neighbours[j] = static_cast<u32>(first) + u32(j);
+      u32 const* to = neighbours;
+      if constexpr (of_block::masked) {
+        of_block::let_through(count, row_of, leaf_.mask, idle, neighbours, narrowed);
+        to = narrowed;
+      }
+      feed_computed<N>(of_[std::size_t(table)].get(), count, row_of, to, false);
+    } else {
+      for (int j = 0; j < n; ++j) one_by_one(first + std::size_t(j), row_of(j));
+    }
+  }
+  /// After n elements of a worker: before its quick words could have overflowed, they go to the wide integers.
+  TALLY_INLINE void end_block(int worker, int n, std::size_t from, std::size_t to) {
+    auto& since = since_[std::size_t(worker)].elements;
+    if ((since += n) + keyed_block > i64(1) << log_room_) put_away_all(worker, from, to);
+  }
+  void merge(std::size_t from, std::size_t to) {
+    for (auto& t : of_)
+      for (std::size_t g = from; g < to; ++g) put_away(g, t[g]);
+  }
+  state const& operator()(std::size_t slot) const { return wide_[slot]; }
+
+private:
+  struct alignas(64) counted {
+    i64 elements = 0;
+  };
+  Leaf const& leaf_;
+  std::size_t slots_, room_;
+  wide_sums<monoid_type> wide_;
+  std::vector<counted> since_;
+  std::vector<std::unique_ptr<quick[]>> of_;
+  int log_room_, unit_ = 0, lower_unit_ = 0;
+  double top_ = 0, cutter_ = 0, lower_cutter_ = 0;
+
+  /// Elements below 2^top are cut into multiples of 2^unit and of 2^lower_unit, 2^log_room of which add up without rounding; or
+  /// are multiples of 2^unit in 126 bits.
+  void set_top(int top) {
+    top_ = detail::power_of_two(top);
+    if constexpr (by_slices) {
+      unit_ = top + log_room_ - 53;
+      lower_unit_ = unit_ - 1 + log_room_ - 53;
+      cutter_ = 1.5 * detail::power_of_two(unit_ + 52);
+      lower_cutter_ = lower_unit_ + 52 < -1000 ? 0.0 : 1.5 * detail::power_of_two(lower_unit_ + 52);
+    } else {
+      unit_ = top + log_room_ - 126;
+      constexpr int finest = monoid_type::range::lowest;
+      if (unit_ < finest) unit_ = finest;
+    }
+  }
+  template <class Row>
+  double product_at(Row const& row) const {
+    return unpack([&](auto const&... v) { return (1.0 * ... * static_cast<double>(static_cast<number>(v.eval(row)))); }, leaf_.values);
+  }
+  template <class Row>
+  void one_by_one(std::size_t slot, Row const& row) {
+    if (!leaf_.mask.eval(row)) return;
+    std::scoped_lock const lock(wide_.guard);
+    unpack([&](auto const&... v) { wide_.add(slot, static_cast<number>(v.eval(row))...); }, leaf_.values);
+  }
+  [[gnu::noinline]] void put_away_all(int worker, std::size_t from, std::size_t to) {
+    since_[std::size_t(worker)].elements = 0;
+    std::scoped_lock const lock(wide_.guard);
+    quick* const t = of_[std::size_t(worker) < of_.size() ? std::size_t(worker) : 0].get(); // one a worker, or one for all
+    for (std::size_t g = from; g < to; ++g) put_away(g, t[g]);
+  }
+  void put_away(std::size_t slot, quick& of) {
+    auto& sum = wide_[slot].sum;
+    constexpr int lowest = monoid_type::range::lowest;
+    if constexpr (by_slices) {
+      detail::add_double(sum, of.q[0], lowest);
+      detail::add_double(sum, of.q[1], lowest);
+    } else if (of.q != 0) {
+      bool const negative = (of.q >> 127) != 0;
+      detail::whole_128 const size = negative ? -of.q : of.q;
+      int const at = unit_ - lowest;
+      sum.add_at(at, static_cast<u64>(size), negative);
+      sum.add_at(at + 64, static_cast<u64>(size >> 64), negative);
+    }
+    of = quick{};
+  }
+  /// Elements that the quick words cannot hold.
+  template <class RowOf>
+  [[gnu::noinline]] void add_odd(int count, RowOf const& row_of, u32 const* to, u32 const* odd) {
+    std::scoped_lock const lock(wide_.guard);
+    for (int j = 0; j < count; ++j)
+      if (odd[j] != 0 && to[j] < slots_) {
+        auto const row = row_of(j);
+        unpack([&](auto const&... v) { wide_.add(to[j], static_cast<number>(v.eval(row))...); }, leaf_.values);
+      }
+  }
+  template <int N, class RowOf>
+  TALLY_INLINE void feed_computed(quick* t, int count, RowOf const& row_of, u32 const* to, bool far) {
+    using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
+    alignas(64) u32 odd[keyed_block];
+    u32 any = 0;
+    if constexpr (by_slices) {
+      alignas(64) float x[keyed_block];
+      alignas(64) double cut[keyed_block], rest[keyed_block];
+      of_block::compute(count, row_of, leaf_.values.first, static_cast<float*>(x));
+      double const top = top_, upper = cutter_, lower = lower_cutter_;
+      for (int j = 0; j < count; ++j) {
+        double const d = static_cast<double>(x[j]), nearest = (d + upper) - upper, part = d - nearest;
+        cut[j] = nearest;
+        rest[j] = part;
+        odd[j] = d < top && d > -top && (part + lower) - lower == part ? 0 : 1;
+        any |= odd[j];
+      }
+      if (any != 0) {
+        for (int j = 0; j < count; ++j) cut[j] = odd[j] != 0 ? 0.0 : cut[j], rest[j] = odd[j] != 0 ? 0.0 : rest[j];
+        add_odd(count, row_of, to, odd);
+      }
+      if (far)
+        for (int j = 0; j < count; ++j) {
+          detail::ask_for(t, to, j, count);
+          t[to[j]].q += wide<double, 2>{cut[j], rest[j]};
+        }
+      else
+        for (int j = 0; j < count; ++j) t[to[j]].q += wide<double, 2>{cut[j], rest[j]};
+    } else {
+      for (int j = 0; j < count; ++j) {
+        if (far) detail::ask_for(t, to, j, count);
+        detail::whole_128 units = 0;
+        odd[j] = to_units(exactly(row_of(j)), units) ? 0 : 1;
+        any |= odd[j];
+        t[to[j]].q += units;
+      }
+      if (any != 0) add_odd(count, row_of, to, odd);
+    }
+  }
+  /// The value of a row where a double holds it, else NaN.
+  template <class Row>
+  TALLY_INLINE double exactly(Row const& row) const {
+    if constexpr (factors == 1 || std::is_same_v<number, float>)
+      return product_at(row);
+    else
+      return __builtin_nan(""); // a product of doubles
+  }
+  TALLY_INLINE bool to_units(double x, detail::whole_128& out) const {
+    if (!(x < top_ && x > -top_)) return false;
+    auto const a = take_apart(x);
+    int const shift = a.bit + float_shape<double>::lowest - unit_;
+    if (shift < 0 && (shift <= -64 ? a.fraction != 0 : (a.fraction & ((u64(1) << -shift) - 1)) != 0)) return false;
+    using W = detail::whole_128;
+    W const size = shift >= 0 ? static_cast<W>(a.fraction) << shift : shift > -64 ? static_cast<W>(a.fraction >> -shift) : 0;
+    out = a.negative ? -size : size;
+    return true;
+  }
+};
+
+namespace detail {
+template <class Leaf>
+struct key_table {
+  using type = state_table<Leaf>;
+};
+template <class Leaf>
+  requires exact_monoid<typename Leaf::monoid_type>
+struct key_table<Leaf> {
+  using type = exact_table<Leaf>;
+};
+} // namespace detail
+template <class Leaf>
+using key_table_t = typename detail::key_table<Leaf>::type;
+
+} // namespace tally::inline v0::cpu

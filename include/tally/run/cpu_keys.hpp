@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The walk of the CPU over elements that have keys: block after block, the slots of the answers that the elements belong to are
+// computed, then what is folded there takes them. Layer 5, host only. A slot is a bin and an index along the axes that stay.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <tally/fold/keys.hpp>
+#include <tally/run/cpu_groups.hpp>
+
+namespace tally::inline v0::cpu {
+
+/// Elements whose slots and values are computed before any is folded: all of a block stays in the first cache.
+inline constexpr int keyed_block = 512;
+/// Slots behind the last one that take what belongs nowhere; several, so that no addition waits for the one before it.
+inline constexpr u32 idle_slots = 16;
+inline constexpr i64 most_slots = (i64(1) << 32) - 64 * 1024;
+
+/// The first element whose key names no bin.
+struct first_stray {
+  i64 position = -1;
+  i64 key = 0;
+  bool key_is_unsigned = false;
+  void meet(i64 at, i64 k, bool is_unsigned) {
+    if (position < 0 || at < position) *this = {at, k, is_unsigned};
+  }
+};
+
+/// Bins that keys name by their number.
+template <bool DropsStrays>
+struct numbered_bins {
+  static constexpr bool lazy = false; ///< may be asked for elements that a mask holds back
+  static constexpr bool reports = !DropsStrays;
+  i64 bins;
+  template <class K>
+  TALLY_INLINE bool has(K key) const {
+    return is_in_bins(key, bins);
+  }
+  template <class K>
+  TALLY_INLINE u32 slot(K key) const {
+    return static_cast<u32>(key);
+  }
+};
+
+namespace detail {
+
+/// The columns that an expression names, a bit each.
+template <class E>
+inline constexpr u32 columns_named = 0;
+template <int I>
+inline constexpr u32 columns_named<placeholder<I>> = u32(1) << I;
+template <template <class...> class Node, class... Parts>
+inline constexpr u32 columns_named<Node<Parts...>> = (u32(0) | ... | columns_named<Parts>);
+template <class Program>
+inline constexpr u32 columns_folded = 0;
+template <class Columns, class... Leaves>
+inline constexpr u32 columns_folded<program<Columns, Leaves...>> =
+    (u32(0) | ... | (columns_named<decltype(Leaves::values)> | columns_named<decltype(Leaves::mask)>));
+
+/// A place that moves along some axes, in row-major order.
+template <int Columns>
+struct axis_walker {
+  grid_axis const* axes;
+  int axis_count;
+  grid_place<Columns> place{};
+  i64 index[max_axes]{};
+  axis_walker(grid_axis const* a, int count, i64 first) : axes(a), axis_count(count) {
+    move_along(place, axes, axis_count, first);
+    for (int k = axis_count - 1; k >= 0; --k) {
+      index[k] = first % axes[k].extent;
+      first /= axes[k].extent;
+    }
+  }
+  TALLY_INLINE void advance() {
+    for (int k = axis_count - 1; k >= 0; --k) {
+      place.move(axes[k], 1);
+      if (++index[k] < axes[k].extent) return;
+      place.move(axes[k], -index[k]);
+      index[k] = 0;
+    }
+  }
+};
+template <int Columns>
+TALLY_INLINE grid_place<Columns> sum_of_places(grid_place<Columns> a, grid_place<Columns> const& b) {
+  a.position += b.position;
+  for (int c = 0; c < Columns; ++c) a.offset[c] += b.offset[c];
+  return a;
+}
+
+/// The slots of one block of elements.
+struct block_of_slots {
+  alignas(64) u32 slot[keyed_block];
+  u32 idle; ///< the first of the idle slots
+};
+
+} // namespace detail
+
+/// Walks over the elements of a source by reduced index, and hands blocks of them to a sink: take<N>(n, row_of, slots), or
+/// take_row<N>(n, row_of, first slot) where n neighbours have neighbouring slots. N: n where it is known, else 0.
+template <class Where, class Program, class Bins>
+class keyed_walk;
+template <class Where, class... Columns, class... Leaves, class Bins>
+class keyed_walk<Where, program<pack<Columns...>, Leaves...>, Bins> {
+public:
+  using program_type = program<pack<Columns...>, Leaves...>;
+  static constexpr int column_count = int(sizeof...(Columns));
+
+  keyed_walk(Where const& where, program_type const& p, axes_layout const& at, Bins const& bins)
+      : where_(where), p_(p), at_(at), bins_(bins), whole_rows_(rows_have_one_key()) {
+    in_order_ = at.groups == 1 && at.reduced_axes == 1 && at.reduced[0].position_step == 1;
+    for (int c = 0; c < column_count; ++c) in_order_ = in_order_ && (!is_memory(c) || at.reduced[0].steps[c] == 1);
+  }
+
+  /// Slots [own, own_end) are handed on, all others are idle.
+  template <class Sink>
+  TALLY_INLINE void walk(i64 first, i64 last, u32 own, u32 own_end, u32 idle, first_stray& stray, Sink& sink) const {
+    if (first >= last) return;
+    share const mine{own, own_end, idle};
+    if (in_order_) first = in_order(first, last, mine, stray, sink);
+    if constexpr (Where::kept > 0)
+      if (whole_rows_) return by_whole_rows(first, last, mine, stray, sink);
+    if (first < last) place_by_place(first, last, mine, stray, sink);
+  }
+  /// The same, element by element in the order of row_of_element.
+  template <class Sink>
+  void note(i64 first, i64 last, u32 idle, first_stray& stray, Sink& sink) const {
+    place_by_place(first, last, {0, static_cast<u32>(-1), idle}, stray, sink);
+  }
+  /// The row of element t, counted by reduced index and, within, by kept index.
+  auto row_of_element(i64 t, i64 number) const {
+    i64 const r = at_.groups == 1 ? t : t / at_.groups;
+    grid_place<column_count> reduced{};
+    move_along(reduced, at_.reduced, at_.reduced_axes, r);
+    auto const place = sum_of(reduced, group_origin<column_count>(at_, t - r * at_.groups));
+    return row_at_place(p_.columns, place, number);
+  }
+  template <class Row>
+  bool passes(Row const& r) const {
+    return where_.mask.eval(r);
+  }
+  axes_layout const& layout() const { return at_; }
+  program_type const& program_of() const { return p_; }
+
+private:
+  struct share {
+    u32 own, own_end, idle;
+  };
+  Where const& where_;
+  program_type const& p_;
+  axes_layout const& at_;
+  Bins const& bins_;
+  bool in_order_, whole_rows_;
+
+  static constexpr bool is_memory(int c) {
+    bool memory[] = {memory_column<Columns>...};
+    return memory[c];
+  }
+  static TALLY_INLINE auto sum_of(grid_place<column_count> const& a, grid_place<column_count> const& b) {
+    return detail::sum_of_places(a, b);
+  }
+  /// Whether all neighbours along the one axis that stays have one key, and lie side by side in what is folded.
+  bool rows_have_one_key() const {
+    using Key = decltype(Where::key);
+    using Mask = decltype(Where::mask);
+    constexpr u32 keyed = detail::columns_named<Key> | detail::columns_named<Mask>, folded = detail::columns_folded<program_type>;
+    if (detail::mentions_position<Key> || detail::mentions_position<Mask> || at_.kept_axes != 1) return false;
+    for (int c = 0; c < column_count; ++c) {
+      i64 const step = at_.kept[0].steps[c];
+      if ((keyed >> c & 1) != 0 && (!is_memory(c) || step != 0)) return false;
+      if ((folded >> c & 1) != 0 && is_memory(c) && step != 1) return false;
+    }
+    return true;
+  }
+
+  /// All whole blocks; where the rest begins.
+  template <class Sink>
+  TALLY_INLINE i64 in_order(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
+    i64 r = first;
+    for (; last - r >= keyed_block; r += keyed_block) {
+      auto const row_of = [columns = p_.columns, r](int j) __attribute__((always_inline)) {
+        grid_place<column_count> here{};
+        here.position = r + j;
+        for (i64& o : here.offset) o = r + j;
+        return row_at_place(columns, here, r + j);
+      };
+      hand_over<keyed_block>(keyed_block, row_of, 0, own, stray, sink);
+    }
+    return r;
+  }
+  template <class Sink>
+  [[gnu::noinline]] void place_by_place(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
+    std::vector<grid_place<column_count>> places(static_cast<std::size_t>(keyed_block));
+    detail::axis_walker<column_count> reduced(at_.reduced, at_.reduced_axes, first);
+    auto const row_of = [columns = p_.columns, at = places.data()](int j) __attribute__((always_inline)) {
+      return row_at_place(columns, at[j], at[j].position);
+    };
+    if (at_.groups == 1) {
+      for (i64 r = first; r < last; r += keyed_block) {
+        int const n = last - r < keyed_block ? static_cast<int>(last - r) : keyed_block;
+        for (int j = 0; j < n; ++j, reduced.advance()) places[std::size_t(j)] = reduced.place;
+        hand_over<0>(n, row_of, 0, own, stray, sink);
+      }
+      return;
+    }
+    for (i64 r = first; r < last; ++r, reduced.advance()) {
+      detail::axis_walker<column_count> kept(at_.kept, at_.kept_axes, 0);
+      for (i64 k = 0; k < at_.groups; k += keyed_block) {
+        int const n = at_.groups - k < keyed_block ? static_cast<int>(at_.groups - k) : keyed_block;
+        for (int j = 0; j < n; ++j, kept.advance()) places[std::size_t(j)] = sum_of(reduced.place, kept.place);
+        hand_over<0>(n, row_of, k, own, stray, sink);
+      }
+    }
+  }
+  template <class Sink>
+  TALLY_INLINE void by_whole_rows(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
+    constexpr u32 folded = detail::columns_folded<program_type>;
+    detail::axis_walker<column_count> reduced(at_.reduced, at_.reduced_axes, first);
+    i64 const step = at_.kept[0].position_step;
+    u32 const groups = static_cast<u32>(at_.groups);
+    for (i64 r = first; r < last; ++r, reduced.advance()) {
+      auto const head = row_at_place(p_.columns, reduced.place, reduced.place.position);
+      if (!where_.mask.eval(head)) continue;
+      auto const key = where_.key.eval(head);
+      if (!bins_.has(key)) {
+        met(stray, reduced.place.position, key);
+        continue;
+      }
+      u32 const begin = bins_.slot(key) * groups;
+      u32 const from = begin < own.own ? own.own - begin : 0;
+      u32 const end = own.own_end < begin + groups ? (own.own_end > begin ? own.own_end - begin : 0) : groups;
+      for (u32 k = from; k < end; k += keyed_block) {
+        auto const row_of = [columns = p_.columns, base = reduced.place, k, step](int j) __attribute__((always_inline)) {
+          grid_place<column_count> here = base;
+          here.position += (i64(k) + j) * step;
+          for (int c = 0; c < column_count; ++c)
+            if ((folded >> c & 1) != 0) here.offset[c] += i64(k) + j;
+          return row_at_place(columns, here, here.position);
+        };
+        if (end - k >= u32(keyed_block))
+          sink.template take_row<keyed_block>(keyed_block, row_of, begin + k);
+        else
+          sink.template take_row<0>(static_cast<int>(end - k), row_of, begin + k);
+      }
+    }
+  }
+
+  template <class Key>
+  static void met(first_stray& stray, i64 position, Key key) {
+    if constexpr (Bins::reports) stray.meet(position, static_cast<i64>(key), Key(0) < Key(-1));
+  }
+  template <int N, class RowOf, class Sink>
+  TALLY_INLINE void hand_over(int n, RowOf const& row_of, i64 kept, share const& own, first_stray& stray, Sink& sink) const {
+    detail::block_of_slots slots;
+    slots.idle = own.idle;
+    if (find_slots<N>(n, row_of, kept, slots)) find_strays(n, row_of, stray);
+    if (own.own > 0 || own.own_end < static_cast<u32>(-1)) keep_own<N>(n, slots, own);
+    sink.template take<N>(n, row_of, slots);
+  }
+  template <int N>
+  TALLY_INLINE static void keep_own(int n, detail::block_of_slots& slots, share const& own) {
+    int const count = N > 0 ? N : n;
+    for (int j = 0; j < count; ++j)
+      slots.slot[j] = slots.slot[j] - own.own < own.own_end - own.own ? slots.slot[j] : own.idle + (u32(j) & (idle_slots - 1));
+  }
+  /// Whether any element has a key that names no bin.
+  template <int N, class RowOf>
+  TALLY_INLINE bool find_slots(int n, RowOf const& row_of, i64 kept, detail::block_of_slots& slots) const {
+    int const count = N > 0 ? N : n;
+    u32 any = 0;
+    u32 const idle = slots.idle, k0 = static_cast<u32>(kept), groups = static_cast<u32>(at_.groups);
+    if constexpr (Where::lowerable && !Bins::lazy) {
+      auto const key = where_.key;
+      auto const mask = where_.mask;
+      auto const bins = bins_;
+      for (int j = 0; j < count; ++j) {
+        auto const row = row_of(j);
+        auto const of = key.eval(row);
+        u32 const on = mask.eval(row) ? 1 : 0, in = bins.has(of) ? 1 : 0;
+        slots.slot[j] = (on & in) != 0 ? bins.slot(of) : static_cast<u32>(-1);
+        any |= on & (in ^ 1);
+      }
+    } else {
+      for (int j = 0; j < count; ++j) {
+        auto const row = row_of(j);
+        slots.slot[j] = static_cast<u32>(-1);
+        if (!where_.mask.eval(row)) continue;
+        auto const of = where_.key.eval(row);
+        if (bins_.has(of))
+          slots.slot[j] = bins_.slot(of);
+        else
+          any = 1;
+      }
+    }
+    if (groups == 1)
+      for (int j = 0; j < count; ++j)
+        slots.slot[j] = slots.slot[j] != static_cast<u32>(-1) ? slots.slot[j] : idle + (u32(j) & (idle_slots - 1));
+    else
+      for (int j = 0; j < count; ++j)
+        slots.slot[j] = slots.slot[j] != static_cast<u32>(-1) ? slots.slot[j] * groups + k0 + u32(j) : idle + (u32(j) & (idle_slots - 1));
+    return Bins::reports && any != 0;
+  }
+  template <class RowOf>
+  [[gnu::noinline]] void find_strays(int n, RowOf const& row_of, first_stray& stray) const {
+    for (int j = 0; j < n; ++j) {
+      auto const row = row_of(j);
+      if (!where_.mask.eval(row)) continue;
+      auto const key = where_.key.eval(row);
+      if (!bins_.has(key)) met(stray, row.position, key);
+    }
+  }
+};
+
+} // namespace tally::inline v0::cpu

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The grouping histogram: even bins in one to three dimensions.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace tally;
+
+namespace {
+template <class T, int R>
+std::vector<T> values(mdarray<T, R> const& a) {
+  return {a.begin(), a.end()};
+}
+/// The bin of x by the edges alone.
+i64 bin_by_edges(double x, double low, double high, i64 bins) {
+  if (!(x >= low && x <= high))
+    return -1;
+  double const step = (high - low) / static_cast<double>(bins);
+  i64 k = bins - 1;
+  while (k > 0 && x < low + static_cast<double>(k) * step)
+    --k;
+  return k;
+}
+std::vector<double> numbers(std::size_t n, double low, double high) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> any(low, high);
+  std::vector<double> x(n);
+  for (double& v : x)
+    v = any(random);
+  return x;
+}
+} // namespace
+
+TEST_CASE("bins are closed below and open above, the last is closed; what lies outside and NaN is ignored") {
+  std::vector<float> const x{0, 0.5f, 1, 1.5f, 2, 3, 4, -0.1f, 4.1f, std::nanf(""), std::numeric_limits<float>::infinity()};
+  auto const h = run(from(x) | histogram(0, 4, 4));
+  static_assert(std::is_same_v<decltype(h), mdarray<i64, 1> const>);
+  CHECK(values(h) == std::vector<i64>{2, 2, 1, 2});
+  CHECK(values(run(from(x) | histogram(_1 * 2.f, 0, 8, 4))) == std::vector<i64>{2, 2, 1, 2});
+  std::vector<u8> const bytes{0, 255, 128, 127};
+  CHECK(values(run(from(bytes) | histogram(0, 256, 2))) == std::vector<i64>{2, 2});
+}
+
+TEST_CASE("a number on an edge, or a rounding away from it, falls where the edges say") {
+  for (i64 const bins : {1, 3, 7, 10, 100, 255}) {
+    for (auto const& [low, high] : {std::pair(0.0, 1.0), std::pair(-0.1, 0.7), std::pair(1e6, 1e6 + 1e-3)}) {
+      std::vector<double> x;
+      for (i64 k = 0; k <= bins; ++k) {
+        double const edge = low + static_cast<double>(k) * ((high - low) / static_cast<double>(bins));
+        x.insert(x.end(), {std::nextafter(edge, -1e9), edge, std::nextafter(edge, 1e9)});
+      }
+      std::vector<i64> expected(static_cast<std::size_t>(bins));
+      for (double const v : x)
+        if (i64 const k = bin_by_edges(v, low, high, bins); k >= 0)
+          ++expected[static_cast<std::size_t>(k)];
+      CHECK(values(run(from(x) | histogram(low, high, bins))) == expected);
+    }
+  }
+}
+
+TEST_CASE("any number of threads counts the same, few bins and many, behind filters too") {
+  auto const x = numbers(300'000, -1, 11);
+  for (i64 const bins : {1, 50, 4096, 200'000}) {
+    std::vector<i64> expected(static_cast<std::size_t>(bins)), passing(expected);
+    for (double const v : x)
+      if (i64 const k = bin_by_edges(v, 0, 10, bins > 4096 ? 1 : bins); k >= 0 && bins <= 4096) {
+        ++expected[static_cast<std::size_t>(k)];
+        if (v < 5)
+          ++passing[static_cast<std::size_t>(k)];
+      }
+    for (int const threads : {1, 2, 3, 8}) {
+      auto const [every, some, total] =
+          run(from(x) | reduce(histogram(0, 10, bins), histogram(0, 10, bins).of(count_if(_1 < 5.0)), count_if(_1 >= 0.0 && _1 <= 10.0)),
+              on::cpu.threads(threads));
+      i64 n = 0;
+      for (i64 const c : every)
+        n += c;
+      CHECK(n == total);
+      if (bins <= 4096) {
+        CHECK(values(every) == expected);
+        CHECK(values(some) == passing);
+      }
+      CHECK(run(from(x) | filter(_1 < 5.0) | histogram(0, 10, bins), on::cpu.threads(threads)) == some);
+    }
+  }
+}
+
+TEST_CASE("two and three dimensions, the first axis outermost") {
+  auto const x = numbers(20'000, 0, 1);
+  std::vector<double> y(x.size()), z(x.size());
+  std::vector<i64> expected(2 * 3 * 4);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    y[i] = std::fmod(x[i] * 17, 1.25);
+    z[i] = std::fmod(x[i] * 31, 1.0);
+    i64 const a = bin_by_edges(x[i], 0, 1, 2), b = bin_by_edges(y[i], 0, 1, 3), c = bin_by_edges(z[i], 0, 1, 4);
+    if (a >= 0 && b >= 0 && c >= 0)
+      ++expected[static_cast<std::size_t>((a * 3 + b) * 4 + c)];
+  }
+  auto const h = run(from(x, y, z) | histogram(even_bins(_1, 0, 1, 2), even_bins(_2, 0, 1, 3), even_bins(_3, 0, 1, 4)));
+  static_assert(std::is_same_v<decltype(h), mdarray<i64, 3> const>);
+  CHECK(h.extent(0) == 2);
+  CHECK(h.extent(2) == 4);
+  CHECK(values(h) == expected);
+  auto const flat = run(from(x, y) | histogram(even_bins(_1, 0, 1, 2), even_bins(_2, 0, 1, 3)));
+  CHECK(flat.rank() == 2);
+}
+
+TEST_CASE("any folds in place of the count: weights, means, extremes") {
+  std::vector<float> const x{0.1f, 0.2f, 1.5f}, w{1, 2, 4};
+  CHECK(values(run(from(x, w) | histogram(0, 2, 2, sum(_2)))) == std::vector<float>{3, 4});
+  auto const [sums, least, n] = run(from(x, w) | histogram(0, 3, 3).of(sum(_2), min(_2).or_else(0.f), count));
+  CHECK(values(sums) == std::vector<float>{3, 4, 0});
+  CHECK(values(least) == std::vector<float>{1, 4, 0});
+  CHECK(values(n) == std::vector<i64>{2, 1, 0});
+}
+
+TEST_CASE("bounds that make no bins are an error that names them") {
+  std::vector<float> const x{1};
+  CHECK_THROWS_AS(run(from(x) | histogram(1, 1, 4)), bad_bounds);
+  CHECK_THROWS_AS(run(from(x) | histogram(0, std::numeric_limits<double>::infinity(), 4)), bad_bounds);
+  CHECK_THROWS_WITH(run(from(x) | histogram(even_bins(_1, 0, 1, 2), even_bins(_1, 3, 2, 2))),
+                    "[tally-E21] histogram axis 1 has the bounds 3.000000 and 2.000000: they are finite, and the first is below the second. "
+                    "docs/errors.md#E21");
+  CHECK_THROWS_AS(run(from(x) | histogram(0, 1, -1)), extent_mismatch);
+  CHECK_THROWS_AS(run(from(x) | histogram(even_bins(_1, 0, 1, i64(1) << 20), even_bins(_1, 0, 1, i64(1) << 20))), too_large);
+  CHECK(run(from(x) | histogram(0, 1, 0)).size() == 0);
+}
