@@ -296,3 +296,12 @@ TEST_CASE("a checked sum reports the bin that overflows") {
   CHECK(values(run(from(x, apart) | by_key(_2, 2, sum(_1).checked()))) == std::vector<i64>{x[0], 2});
   CHECK_THROWS_AS(run(from(x, together) | by_key(_2, 2, sum(_1).checked())), overflow);
 }
+
+TEST_CASE("a keyed reduction is printed as it was written") {
+  std::vector<int> const of_row{0, 0, 0};
+  CHECK(text_of(from(prices, shops) | reduce(by_key(_2, 4, sum(_1), count), sum(_1))) ==
+        "from(f32[6], i32[6]) | reduce(by_key(_2, 4, sum(_1), count), sum(_1))");
+  CHECK(text_of(from(shaped(prices, 3, 2), along<0>(of_row)) | by_key<0>(_2 + 1, 4, sum(_1))) ==
+        "from(f32[3 x 2], along<0>(i32[3])) | reduce(by_key<0>((_2 + 1), 4, sum(_1)))");
+  CHECK(text_of(from(shops) | group_by(_1, count)) == "from(i32[6]) | reduce(group_by(_1, count))");
+}

@@ -14,6 +14,11 @@ struct folded_by_any_key {
   Key key;
   pack<Folds...> folds;
 
+  template <class Out>
+  void print_head(Out& out) const {
+    out.text("group_by(");
+    as_element<max_columns>(key).print(out);
+  }
   template <class Pipe>
   static constexpr auto judge() {
     return first_reason<decltype(detail::judge_key<Key, Pipe>()), decltype(detail::judge_group_folds<Pipe, Folds...>())>();

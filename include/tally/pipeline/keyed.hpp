@@ -131,7 +131,22 @@ struct folded_by_key {
     return detail::bind_keyed(where, pipe, folds);
   }
 
+  template <class Out>
+  void print_head(Out& out) const {
+    out.text("by_key");
+    print_axes(out, Axes{});
+    out.text("(");
+    as_element<max_columns>(key).print(out);
+    out.text(", ").number(bins);
+  }
+
 private:
+  template <class Out, int... A>
+  static void print_axes(Out& out, index_list<A...>) {
+    int i = 0;
+    ((out.text(i++ ? ", " : "<").number(A)), ...);
+    out.text(i > 0 ? ">" : "");
+  }
   template <int I, class... Fs>
   constexpr auto rebuilt(index_list<I>, pack<Fs...> const& with) const {
     folded_by_key<Axes, Dims, true, Key, Fs...> out{key, bins, {}, fault, with};

@@ -50,14 +50,28 @@ constexpr auto judge_program() {
   else
     return allowed{};
 }
+/// Groups that only the host knows how to fold.
+template <class Domain>
+inline constexpr bool stays_on_host = true;
+template <int Rank, u32 Reduced, class Program, class Nodes>
+inline constexpr bool stays_on_host<domain<groups_along_axes<Rank, Reduced>, Program, Nodes>> = false;
+
+template <class Domain>
+constexpr auto judge_on_gpu() {
+  if constexpr (requires { Domain::judge_on_gpu(); })
+    return Domain::judge_on_gpu();
+  else
+    return allowed{};
+}
 /// The same of a grouping's domain, which may know more reasons.
 template <class Domain, class Place, class... Options>
 constexpr auto judge_domain() {
   using Verdict = decltype(judge_program<decltype(Domain::program), Place, Options...>());
-  if constexpr (std::same_as<Verdict, allowed> && std::same_as<Place, on::gpu_place> && requires { Domain::judge_on_gpu(); })
-    return Domain::judge_on_gpu();
-  else
+  if constexpr (!std::same_as<Verdict, allowed> || !std::same_as<Place, on::gpu_place>)
     return Verdict{};
+  else
+    return first_reason<decltype(judge_on_gpu<Domain>()),
+                        std::conditional_t<stays_on_host<Domain>, reason<because::the_gpu_needs_device_text<because::type_of<Domain>>>, allowed>>();
 }
 template <class Item, class Pipe, class Place, class... Options>
 constexpr auto judge_run_of_item() {
