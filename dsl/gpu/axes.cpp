@@ -49,11 +49,12 @@ std::vector<std::string> headers_for(group_type const& t) {
 
 unit unit_of(group_type const& t, axes_plan const& p, int sources) {
   unit u;
-  u.header = "tally/kernel/across_groups.cuh";
+  char const* const route = p.route == axes_route::threads_along_group ? "along_group" : "across_groups";
+  u.header = fmt::format("tally/kernel/{}.cuh", route);
   u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
-  u.name_expression = fmt::format("tally::kernel::across_groups<{}, {}, {}>", spell(p, sources), t.program(), t.nodes());
+  u.name_expression = fmt::format("tally::kernel::{}<{}, {}, {}>", route, spell(p, sources), t.program(), t.nodes());
   return u;
 }
 
@@ -64,14 +65,16 @@ axes_planned enqueue(axes_request& r, staged_columns& staged) {
   if (chosen.blocks() > 0x7fffffff)
     throw too_large(fmt::format("{} groups need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks(), 0x7fffffff));
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan, r.f.of.source_count); });
-  void* partials = nullptr;
-  void* arrivals = nullptr;
+  struct { // what kernel/chunks.cuh calls chunk_meeting
+    void* partials = nullptr;
+    void* arrivals = nullptr;
+  } meeting;
   if (chosen.cut.chunks > 1) {
-    partials = workspace(r.ordinal, r.stream,
-                         static_cast<std::size_t>(chosen.cut.chunks * r.f.at.groups) * r.type->states_bytes, workspace_kind::scratch);
-    arrivals = workspace(r.ordinal, r.stream, static_cast<std::size_t>(chosen.cut.strips) * 4, workspace_kind::zeros);
+    auto const states = static_cast<std::size_t>(chosen.cut.chunks) * static_cast<std::size_t>(r.f.at.groups);
+    meeting.partials = workspace(r.ordinal, r.stream, states * r.type->states_bytes, workspace_kind::scratch);
+    meeting.arrivals = workspace(r.ordinal, r.stream, static_cast<std::size_t>(chosen.cut.sets) * 4, workspace_kind::zeros);
   }
-  void* arguments[] = {r.program, &r.f.at, &chosen.cut, const_cast<void*>(r.nodes), &r.to, &partials, &arrivals};
+  void* arguments[] = {r.program, &r.f.at, &chosen.cut, const_cast<void*>(r.nodes), &r.to, &meeting};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks());
   shape.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block());

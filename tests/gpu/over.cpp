@@ -9,10 +9,15 @@
 
 using namespace tally;
 
-namespace {
+namespace over_on_gpu {
+/// x -> times x + plus, modulo 2^32: composition is associative, has an identity and does not commute.
+TALLY_STRUCT(affine, { unsigned times, plus; });
+TALLY_FUNCTION(then, (affine a, affine b), { return affine{a.times * b.times, b.times * a.plus + b.plus}; });
+TALLY_FUNCTION(affine_of, (unsigned x), { return affine{2 * x + 1, x ^ 0x9e3779b9u}; });
+TALLY_FUNCTION(bits_of, (affine a), { return a.plus ^ (a.times << 7); });
+} // namespace over_on_gpu
 
-TALLY_FUNCTION(turn_and_add, (unsigned a, unsigned b), { return (a << 1 | a >> 31) + b; });
-TALLY_FUNCTION(as_it_is, (unsigned a), { return a; });
+namespace {
 
 template <class T, int R>
 bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
@@ -76,7 +81,7 @@ TEST_CASE("states of many words, masks, and folds that do not commute") {
     std::vector<unsigned> n(x.size());
     for (std::size_t i = 0; i < n.size(); ++i)
       n[i] = unsigned(i * 2654435761u);
-    auto const ordered = fold_of(0u, turn_and_add, as_it_is, as_it_is, associative);
+    auto const ordered = fold_of(over_on_gpu::affine{1, 0}, over_on_gpu::then, over_on_gpu::affine_of, over_on_gpu::bits_of, associative);
     same_on_both(from(shaped(n, s.outer, s.middle, s.inner)) | reduce(over<1>(ordered), over<2>(ordered, sum), over<0>(ordered)));
   }
 }

@@ -7,73 +7,14 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
-#include <tally/fold/groups.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/answers.cuh>
-#include <tally/kernel/load.cuh>
+#include <tally/kernel/chunks.cuh>
+#include <tally/kernel/strip.cuh>
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/axes_plan.hpp>
 
 namespace tally::inline v0::kernel {
-
-/// Values of one column: Count elements of each of V neighbouring groups.
-template <axes_plan P, int I, class Column, int Count, int V>
-struct strip_values {
-  using T = typename Column::value_type;
-  alignas(16) unsigned char bytes[memory_column<Column> ? Count : 1][memory_column<Column> ? V * sizeof(T) : 1];
-
-  __device__ __forceinline__ void load(Column const& c, grid_place<1> const& at, int k, i64 step) {
-    if constexpr (memory_column<Column>) {
-      if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
-#pragma unroll
-        for (int b = 0; b < int(V * sizeof(T)); b += P.bytes_per_load[I])
-          load_streaming<P.bytes_per_load[I]>(bytes[k] + b, reinterpret_cast<unsigned char const*>(c.data + at.offset[0]) + b);
-      } else {
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-          T const one = c.data[at.offset[0] + v * step];
-          memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
-        }
-      }
-    }
-  }
-  __device__ __forceinline__ T at(Column const& c, int k, int v, i64 position) const {
-    if constexpr (memory_column<Column>) {
-      T one;
-      memcpy(&one, bytes[k] + v * sizeof(T), sizeof(T));
-      return one;
-    } else {
-      return c.at(position);
-    }
-  }
-};
-
-/// The values of all columns.
-template <axes_plan P, int I, int Count, int V, class... Columns>
-struct strip_rows;
-template <axes_plan P, int I, int Count, int V>
-struct strip_rows<P, I, Count, V> {
-  template <class Origin>
-  __device__ __forceinline__ void load(pack<> const&, Origin const&, int, grid_axis const&) {}
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<> const&, int, int, i64 position, i64 element, Ts... values) const {
-    return group_row<Ts...>{make_pack(values...), position, element};
-  }
-};
-template <axes_plan P, int I, int Count, int V, class Column, class... Columns>
-struct strip_rows<P, I, Count, V, Column, Columns...> {
-  strip_values<P, I, Column, Count, V> here;
-  strip_rows<P, I + 1, Count, V, Columns...> rest;
-  template <class Place>
-  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& kept) {
-    here.load(c.first, {at.position, {at.offset[I]}}, k, kept.steps[I]);
-    rest.load(c.rest, at, k, kept);
-  }
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int k, int v, i64 position, i64 element, Ts... values) const {
-    return rest.row_at(c.rest, k, v, position, element, values..., here.at(c.first, k, v, position));
-  }
-};
 
 /// The states of V neighbouring groups.
 template <class State, int V>
@@ -99,23 +40,31 @@ template <axes_plan P, class Program>
 struct strip_thread {
   static constexpr int columns = decltype(Program::columns)::size;
   static constexpr int group_count = P.groups_per_thread;
-  static constexpr int lanes_of_thread = P.lanes_in_leaf / (P.warps_per_block * P.threads_along());
+  static constexpr int strips_of_block = P.warps_per_block / P.warps_on_lanes;
+  static constexpr int lanes_of_thread = P.lanes_in_leaf / (P.warps_on_lanes * P.threads_along());
   static constexpr leaf_shape shape = shape_of<Program>;
-  int x, y, warp;
+  int x, y;
+  int warp; ///< among those that share the lanes of its strip
   i64 group; ///< the first of this thread's groups
   int present; ///< how many of them exist
   grid_place<columns> origin;
 
+  /// The first group of a strip, and how many groups it has.
+  __device__ __forceinline__ static i64 first_group(axes_cut const& cut, i64 strip, i64& in_strip) {
+    i64 const row = strip / cut.strips_per_row;
+    i64 const first = (strip - row * cut.strips_per_row) * P.groups_per_strip();
+    in_strip = strip < cut.strips ? cut.row_groups - first : 0;
+    return row * cut.row_groups + first;
+  }
   __device__ __forceinline__ strip_thread(axes_layout const& at, axes_cut const& cut, i64 strip) {
     int const lane = int(threadIdx.x % 32);
     x = lane % P.threads_across;
     y = lane / P.threads_across;
-    warp = int(threadIdx.x / 32);
-    i64 const row = strip / cut.strips_per_row;
-    i64 const first = (strip - row * cut.strips_per_row) * P.groups_per_strip() + x * P.groups_per_thread;
-    i64 const left = cut.row_groups - first;
+    warp = int(threadIdx.x / 32) % P.warps_on_lanes;
+    i64 in_strip;
+    group = first_group(cut, strip, in_strip) + x * group_count;
+    i64 const left = in_strip - x * group_count;
     present = left < 0 ? 0 : left < group_count ? int(left) : group_count;
-    group = row * cut.row_groups + first;
     if constexpr (P.one_kept_axis) {
       origin = {};
       if (at.kept_axes > 0)
@@ -184,27 +133,38 @@ constexpr bool any_by_row(pack<Leaves...> const*) {
   return (false || ... || !Leaves::monoid_type::law.commutative);
 }
 
-/// Feeds rows [First, First + Rows) of one leaf, `left` elements of which exist, to the folds that walk so.
-template <axes_plan P, bool ByRow, int Rows, class Columns, class... Leaves, class Folds>
+/// Feeds rows [row, row + Rows) of one leaf, `left` elements of which exist, to the folds that walk so. While some lanes are
+/// folded the loads of the next are on their way.
+template <axes_plan P, bool ByRow, int Rows, bool Whole, class Columns, class... Leaves, class Folds>
 __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, axes_layout const& at,
                                          strip_thread<P, program<Columns, Leaves...>> const& t, i64 leaf_start, i64 left, int row,
                                          Folds& folds) {
   using thread = strip_thread<P, program<Columns, Leaves...>>;
+  using Place = grid_place<thread::columns>;
   constexpr int lanes = thread::shape.lanes(), V = P.groups_per_thread;
   constexpr int wanted = 8 / Rows < 1 ? 1 : 8 / Rows;
   constexpr int together = wanted < thread::lanes_of_thread ? wanted : thread::lanes_of_thread;
+  constexpr int steps = thread::lanes_of_thread / together;
   grid_axis const& kept = at.kept[at.kept_axes > 0 ? at.kept_axes - 1 : 0];
-#pragma unroll 1
-  for (int i = 0; i < thread::lanes_of_thread; i += together) {
-    auto rows = [&]<class... Cs>(pack<Cs...> const&) { return strip_rows<P, 0, together * Rows, V, Cs...>{}; }(p.columns);
+  grid_axis const& along = at.reduced[at.reduced_axes > 0 ? at.reduced_axes - 1 : 0];
+  using batch = decltype(strip_of<P, together * Rows, V>(p.columns));
+  auto const there = [&](int i, int r) { return (Whole || (row + r) * lanes + t.lane(i) < left) && t.present > 0; };
+  auto const place_of = [&](int i, int r) { return t.place_of(at, leaf_start + (row + r) * lanes + t.lane(i)); };
+  Place next = t.place_of(at, leaf_start + row * lanes + t.lane(0)); // of the lane to load next, where one step leads on
+  auto const load = [&](batch& rows, int i) {
 #pragma unroll
-    for (int b = 0; b < together; ++b)
+    for (int b = 0; b < together; ++b) {
+      Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
-        int const e = (row + r) * lanes + t.lane(i + b);
-        if (e < left && t.present > 0)
-          rows.load(p.columns, t.place_of(at, leaf_start + e), b * Rows + r, kept);
+        if (there(i + b, r))
+          rows.load(p.columns, P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, t.present);
+        here.move(along, lanes);
       }
+      next.move(along, P.threads_along());
+    }
+  };
+  auto const fold = [&](batch const& rows, int i) {
 #pragma unroll
     for (int b = 0; b < together; ++b)
       for_each_index<int(sizeof...(Leaves))>([&](auto k) {
@@ -213,17 +173,30 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
           get<k>(folds).add_lane(l, i + b, [&](auto& running) {
 #pragma unroll
             for (int r = 0; r < Rows; ++r) {
-              int const e = (row + r) * lanes + t.lane(i + b);
-              bool const there = e < left && t.present > 0;
-              i64 const position = t.place_of(at, leaf_start + e).position;
+              i64 const position = place_of(i + b, r).position;
+              i64 const element = leaf_start + (row + r) * lanes + t.lane(i + b);
 #pragma unroll
               for (int v = 0; v < V; ++v)
-                if (there)
-                  l.step(running, v, true,
-                         rows.row_at(p.columns, b * Rows + r, v, position + v * kept.position_step, leaf_start + e));
+                if (there(i + b, r))
+                  l.step(running, v, true, rows.row_at(p.columns, b * Rows + r, v, position + v * kept.position_step, element));
             }
           });
       });
+  };
+  batch rows;
+  load(rows, 0);
+  if constexpr (steps == 1) {
+    fold(rows, 0);
+  } else {
+    batch other;
+#pragma unroll 1
+    for (int i = 0; i < steps; i += 2) {
+      load(other, (i + 1) * together);
+      fold(rows, i * together);
+      if (i + 2 < steps)
+        load(rows, (i + 2) * together);
+      fold(other, (i + 1) * together);
+    }
   }
 }
 
@@ -239,12 +212,16 @@ __device__ __forceinline__ auto fold_strip_leaf(program<Columns, Leaves...> cons
   strip_folds<P, Program, Leaves...> folds;
   constexpr bool ordered = any_by_row(static_cast<pack<Leaves...> const*>(nullptr));
   constexpr bool all_ordered = (true && ... && !Leaves::monoid_type::law.commutative);
-  if constexpr (!all_ordered)
-    feed_rows<P, false, P.rows_in_leaf>(p, at, t, start, left, 0, folds);
+  if constexpr (!all_ordered) {
+    if (left >= P.lanes_in_leaf * P.rows_in_leaf)
+      feed_rows<P, false, P.rows_in_leaf, true>(p, at, t, start, left, 0, folds);
+    else
+      feed_rows<P, false, P.rows_in_leaf, false>(p, at, t, start, left, 0, folds);
+  }
   if constexpr (ordered) {
 #pragma unroll
     for (int r = 0; r < P.rows_in_leaf; ++r) {
-      feed_rows<P, true, 1>(p, at, t, start, left, r, folds);
+      feed_rows<P, true, 1, false>(p, at, t, start, left, r, folds);
       for_each_index<int(sizeof...(Leaves))>([&](auto k) {
         if constexpr (cuda::std::remove_cvref_t<decltype(get<k>(folds))>::by_row)
           get<k>(folds).end_row(r);
@@ -253,9 +230,9 @@ __device__ __forceinline__ auto fold_strip_leaf(program<Columns, Leaves...> cons
   }
   auto states = [&]<class... Fs>(pack<Fs...>&) { return pack<typename Fs::states...>{}; }(folds);
   for_each_index<int(sizeof...(Leaves))>([&](auto k) { get<k>(states) = get<k>(folds).leaf(get<k>(p.leaves)); });
-  if constexpr (P.warps_per_block > 1) {
+  if constexpr (P.warps_on_lanes > 1) {
     auto const slot = [&](int warp, int v) -> typename Program::states& {
-      return meeting[(warp * P.threads_across + t.x) * V + v];
+      return meeting[((int(threadIdx.x) / 32 / P.warps_on_lanes * P.warps_on_lanes + warp) * P.threads_across + t.x) * V + v];
     };
     __syncthreads(); // whoever still reads the last leaf's
     if (t.y == 0)
@@ -267,9 +244,9 @@ __device__ __forceinline__ auto fold_strip_leaf(program<Columns, Leaves...> cons
 #pragma unroll
       for (int v = 0; v < V; ++v)
         for_each_index<int(sizeof...(Leaves))>([&](auto k) {
-          typename nth_t<k, Leaves...>::state of_warp[P.warps_per_block];
+          typename nth_t<k, Leaves...>::state of_warp[P.warps_on_lanes];
 #pragma unroll
-          for (int w = 0; w < P.warps_per_block; ++w)
+          for (int w = 0; w < P.warps_on_lanes; ++w)
             of_warp[w] = get<k>(slot(w, v));
           auto const& m = get<k>(p.leaves).monoid;
           get<k>(states).of[v] = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of_warp);
@@ -286,18 +263,18 @@ __device__ __forceinline__ typename Program::states states_of(Beside const& s, i
   return one;
 }
 
-/// Folds every group; strip after strip, and for each the chunks of its leaves, which meet in `partials` (chunks x groups states)
-/// and are folded in their order by the block that comes last; `arrivals` has a zero for every strip and is left so.
+/// Folds every group; the warps of a block take strips of groups, or share the lanes of one, and blocks take chunks of their leaves.
 template <axes_plan P, class Program, class Nodes>
 __global__ void __launch_bounds__(P.threads_per_block())
     across_groups(__grid_constant__ Program const p, __grid_constant__ axes_layout const at, __grid_constant__ axes_cut const cut,
-                  __grid_constant__ Nodes const nodes, answer_arrays const to, typename Program::states* partials, u32* arrivals) {
+                  __grid_constant__ Nodes const nodes, answer_arrays const to, chunk_meeting<typename Program::states> const meeting) {
   using States = typename Program::states;
-  constexpr int V = P.groups_per_thread;
-  __shared__ alignas(16) unsigned char room[P.warps_per_block > 1 ? P.warps_per_block * P.groups_per_strip() * sizeof(States) : 16];
-  i64 const strip = i64(blockIdx.x) % cut.strips;
-  int const chunk = int(i64(blockIdx.x) / cut.strips);
-  strip_thread<P, Program> const t(at, cut, strip);
+  using thread = strip_thread<P, Program>;
+  constexpr int V = P.groups_per_thread, strips = thread::strips_of_block;
+  __shared__ alignas(16) unsigned char room[P.warps_on_lanes > 1 ? P.warps_per_block * P.groups_per_strip() * sizeof(States) : 16];
+  i64 const set = i64(blockIdx.x) % cut.sets;
+  int const chunk = int(i64(blockIdx.x) / cut.sets);
+  thread const t(at, cut, set * strips + int(threadIdx.x) / 32 / P.warps_on_lanes);
   bool const holds = t.warp == 0 && t.y == 0;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
   States s[V];
@@ -307,9 +284,9 @@ __global__ void __launch_bounds__(P.threads_per_block())
     for (int v = 0; v < V; ++v)
       s[v] = states_of<Program>(leaf, v);
   } else {
-    neighbour_stack<States, 40> tree[V];
     i64 const first = i64(chunk) * cut.leaves_of_chunk;
     i64 const end = first + cut.leaves_of_chunk < cut.leaves ? first + cut.leaves_of_chunk : cut.leaves;
+    neighbour_stack<States, 40> tree[V];
 #pragma unroll 1
     for (i64 k = first; k < end; ++k) {
       auto const leaf = fold_strip_leaf<P>(p, at, t, k, reinterpret_cast<States*>(room));
@@ -320,27 +297,22 @@ __global__ void __launch_bounds__(P.threads_per_block())
     if (holds)
       for (int v = 0; v < V; ++v)
         s[v] = tree[v].root(combine);
-  }
-  if (cut.chunks > 1) {
-    if (holds)
-      for (int v = 0; v < t.present; ++v)
-        partials[i64(chunk) * at.groups + t.group + v] = s[v];
-    __threadfence();
-    __syncthreads();
-    __shared__ u32 before;
-    if (threadIdx.x == 0)
-      before = atomicInc(arrivals + strip, u32(cut.chunks) - 1); // the last one leaves a zero
-    __syncthreads();
-    if (before != u32(cut.chunks) - 1)
+    if (cut.chunks > 1) {
+      if (holds)
+        for (int v = 0; v < t.present; ++v)
+          meeting.partials[i64(chunk) * at.groups + t.group + v] = s[v];
+      if (comes_last(meeting.arrivals, set, cut.chunks))
+        fold_chunks<P.threads_per_block(), strips * P.groups_per_strip()>(
+            p, at, cut, meeting.partials,
+            [&](int i) {
+              i64 in_strip;
+              i64 const first_of_strip = thread::first_group(cut, set * strips + i / P.groups_per_strip(), in_strip);
+              int const k = i % P.groups_per_strip();
+              return k < in_strip ? first_of_strip + k : -1;
+            },
+            [&](i64 g, States const& all) { write_answers(p, nodes, all, at.extent, to, g); });
       return;
-    __threadfence();
-    if (holds)
-      for (int v = 0; v < t.present; ++v) {
-        neighbour_stack<States, 32> tree;
-        for (int c = 0; c < cut.chunks; ++c)
-          tree.push(combine, partials[i64(c) * at.groups + t.group + v]);
-        s[v] = tree.root(combine);
-      }
+    }
   }
   if (holds)
 #pragma unroll

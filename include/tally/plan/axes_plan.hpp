@@ -19,14 +19,16 @@ struct axes_plan {
   axes_route route;
   int threads_across;    ///< neighbouring threads of a warp that hold different groups; the others hold lanes of the same
   int groups_per_thread; ///< neighbours along the innermost kept axis
-  int warps_per_block;   ///< across: share the lanes of a leaf; along: work on groups of their own
+  int warps_per_block;
+  int warps_on_lanes;    ///< across: that share the lanes of a leaf; the others have strips of their own
   int lanes_in_leaf;     ///< that have an element, rounded up to a power of two
   int rows_in_leaf;      ///< that have an element
   int batches;           ///< along: groups of a thread whose loads are in flight together
+  int warps_per_group;   ///< along: that share the leaves of a group
   bool one_leaf;         ///< a group is not longer than a leaf
+  bool one_leaf_a_warp;  ///< along: a warp folds one leaf and leaves
   bool one_reduced_axis; ///< an element's place is its index times a step
   bool one_kept_axis;    ///< a group's place is its index times a step
-  bool together;         ///< along: elements are neighbours in every column
   int bytes_per_load[max_sources]; ///< of one column at once; 0: element by element
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   constexpr int threads_along() const { return 32 / threads_across; }
@@ -39,9 +41,11 @@ struct axes_cut {
   i64 row_groups;     ///< groups along the innermost kept axis
   i64 strips_per_row; ///< strips of groups along it
   i64 strips;
+  i64 sets;            ///< of strips or groups that one block takes
   i64 leaves;          ///< of one group
   i64 leaves_of_chunk; ///< a power of two, unless there is one chunk
-  int chunks;          ///< blocks that share a strip
+  i64 leaves_of_warp;  ///< along: a power of two, the share of one warp of a group
+  int chunks;          ///< blocks that share a set
 };
 
 } // namespace tally::inline v0

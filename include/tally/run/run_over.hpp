@@ -161,6 +161,30 @@ private:
 
 } // namespace detail
 
+namespace detail {
+/// Queues a grouping along axes on a GPU, its answers to device memory; there is something to fold. `staged` must live until the
+/// stream has passed.
+template <class Program, class Nodes>
+axes_planned queue_groups(Program& p, Nodes const& nodes, axes_layout const& at, on::gpu_place where, contract c, answer_arrays const& to,
+                          gpu::staged_columns& staged) {
+  static gpu::kernels_of<axes_plan> kernels;
+  p.extent = at.extent;
+  gpu::axes_request r{&group_type_of<Program, Nodes>(), &kernels, &p, &nodes, {}, {facts_of(p, target{}, c), at}, to, where.ordinal, where.queue};
+  places_in_grid(p, at, r.columns);
+  return gpu::enqueue(r, staged);
+}
+/// The GPU that a place means: the one it names, else the one that holds the columns, else the first.
+template <class Program>
+int ordinal_for(Program& p, axes_layout const& at, on::gpu_place where) {
+  if (where.ordinal >= 0)
+    return where.ordinal;
+  gpu::column_place places[max_sources]{};
+  places_in_grid(p, at, places);
+  int const home = gpu::home_of(places, decltype(p.columns)::size);
+  return home < 0 ? 0 : home;
+}
+} // namespace detail
+
 /// The answers of a grouping along axes, from a GPU.
 template <int Rank, u32 Reduced, class Program, class... Nodes, class Source>
 auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where,
@@ -168,7 +192,6 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
   using Where = groups_along_axes<Rank, Reduced>;
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  static gpu::kernels_of<axes_plan> kernels;
   axes_layout const at = layout_of(s, Where::is_reduced);
   i64 extents[Where::kept > 0 ? Where::kept : 1]{};
   detail::kept_extents(Where{}, s, extents);
@@ -177,18 +200,10 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
     return detail::arrays_of_answers<Where::kept>(d, identities, extents, 0, [&](i64) { return at.extent; });
   }
   auto p = d.program;
-  p.extent = at.extent;
-  gpu::axes_request r{&detail::group_type_of<Program, pack<Nodes...>>(), &kernels, &p, &d.nodes, {}, {facts_of(p, target{}, c), at}, {},
-                      where.ordinal, where.queue};
-  detail::places_in_grid(p, at, r.columns);
-  if (r.ordinal < 0)
-    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
-  if (r.ordinal < 0)
-    r.ordinal = 0;
-  detail::answers_on_device<Program, Nodes...> answers(at.groups, r.ordinal, where.queue);
-  r.to = answers.places();
+  where.ordinal = detail::ordinal_for(p, at, where);
+  detail::answers_on_device<Program, Nodes...> answers(at.groups, where.ordinal, where.queue);
   gpu::staged_columns staged;
-  gpu::enqueue(r, staged);
+  detail::queue_groups(p, d.nodes, at, where, c, answers.places(), staged);
   return answers.template fetch<Where::kept>(extents);
 }
 

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The route "along a group": neighbouring threads hold neighbouring elements of one group, and the lanes of its leaves meet by
+// shuffles. Layer 4. Short groups share a warp side by side, several at a time in flight; long ones are shared by the warps of a
+// block, longer ones by blocks. This is the route of row sums.
+#pragma once
+
+#include <tally/fold/folds.hpp>
+#include <tally/kernel/answers.cuh>
+#include <tally/kernel/chunks.cuh>
+#include <tally/kernel/strip.cuh>
+#include <tally/kernel/warp_tree.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// Neighbouring lanes of a leaf that one thread holds.
+template <axes_plan P>
+inline constexpr int lanes_beside = P.lanes_in_leaf / P.threads_along();
+
+/// One fold over a leaf whose lanes lie in neighbouring threads: each has a part, which meet as trees side by side.
+template <axes_plan P, class Leaf>
+struct leaf_along {
+  using M = typename Leaf::monoid_type;
+  using State = typename Leaf::state;
+  static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf;
+  /// Whether a closed leaf is in parts; rows that must not be mixed are combined at once, and the first thread has the whole.
+  static constexpr bool in_parts = M::law.commutative;
+
+  /// step(lanes, r, v) feeds element v of row r of this thread, if it exists.
+  template <class Step>
+  __device__ __forceinline__ static State fold(Leaf const& l, Step const& step) {
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    if constexpr (M::law.commutative) {
+      lanes_t<M, lanes> running(l.monoid);
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+#pragma unroll
+        for (int v = 0; v < lanes; ++v)
+          step(running, r, v);
+      return close(l, running);
+    } else {
+      State of_row[rows];
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        lanes_t<M, lanes> running(l.monoid);
+#pragma unroll
+        for (int v = 0; v < lanes; ++v)
+          step(running, r, v);
+        State row[1] = {close(l, running)};
+        meet(l, row);
+        of_row[r] = row[0];
+      }
+      return combine_in_registers(combine, of_row);
+    }
+  }
+  /// From the parts of B leaves to their states: that of leaf b lands in thread b % merged of slot b / merged * merged.
+  template <int B>
+  __device__ __forceinline__ static void meet(Leaf const& l, State (&s)[B]) {
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    constexpr int together = B < P.threads_along() ? B : P.threads_along();
+#pragma unroll
+    for (int h = 1; h < together; h *= 2)
+#pragma unroll
+      for (int b = 0; b < B; b += 2 * h)
+        s[b] = merge_trees(combine, s[b], s[b + h], h, int(threadIdx.x));
+#pragma unroll
+    for (int b = 0; b < B; b += together)
+#pragma unroll
+      for (int h = together; h < P.threads_along(); h *= 2)
+        s[b] = combine(s[b], shuffled_down(s[b], h));
+  }
+
+private:
+  __device__ __forceinline__ static State close(Leaf const& l, lanes_t<M, lanes> const& running) {
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    State s[lanes];
+#pragma unroll
+    for (int v = 0; v < lanes; ++v)
+      s[v] = running.close(l.monoid, v);
+    return combine_in_registers(combine, s);
+  }
+};
+
+/// A leaf of a group in the registers of the threads along it.
+template <axes_plan P, class Program>
+struct loaded_leaf;
+template <axes_plan P, class... Columns, class... Leaves>
+struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
+  using Program = program<pack<Columns...>, Leaves...>;
+  static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf, per_row = P.rows_in_leaf > 1 ? shape_of<Program>.lanes() : 0;
+  strip_rows<P, 0, rows, lanes, Columns...> values;
+
+  /// How many of the neighbours from element e on exist.
+  __device__ __forceinline__ static int present(int e, i64 left) {
+    i64 const there = left - e;
+    return there < 0 ? 0 : there < lanes ? int(there) : lanes;
+  }
+  /// Loads the leaf that begins at a place and has `left` elements.
+  __device__ __forceinline__ void load(Program const& p, grid_place<int(sizeof...(Columns))> at, grid_axis const& along, i64 left) {
+    int const first = int(threadIdx.x % P.threads_along()) * lanes;
+    at.move(along, first);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      int const e = r * per_row + first;
+      if (e < left)
+        values.load(p.columns, at, r, along, present(e, left));
+      at.move(along, per_row);
+    }
+  }
+  __device__ __forceinline__ typename Program::states fold(Program const& p, i64 position, grid_axis const& along, i64 start, i64 left) const {
+    int const first = int(threadIdx.x % P.threads_along()) * lanes;
+    typename Program::states s;
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+      auto const& l = get<i>(p.leaves);
+      get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, [&](auto& running, int r, int v) {
+        int const e = r * per_row + first + v;
+        if (e < left)
+          l.step(running, v, true, values.row_at(p.columns, r, v, position + e * along.position_step, start + e));
+      });
+    });
+    return s;
+  }
+};
+
+/// From the parts of B leaves of all folds to their states: those of leaf b land in slot slot_of(b) of thread thread_of(b).
+template <axes_plan P, int B>
+struct leaves_meet {
+  static constexpr int together = B < P.threads_along() ? B : P.threads_along();
+  __device__ __forceinline__ static constexpr int slot_of(int b) { return b / together * together; }
+  __device__ __forceinline__ static constexpr int thread_of(int b) { return b % together; }
+  template <class Columns, class... Leaves>
+  __device__ __forceinline__ static void meet(program<Columns, Leaves...> const& p, typename program<Columns, Leaves...>::states (&s)[B]) {
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+      using fold = leaf_along<P, nth_t<i, Leaves...>>;
+      typename fold::State of[B];
+#pragma unroll
+      for (int b = 0; b < B; ++b)
+        of[b] = get<i>(s[b]);
+      if constexpr (fold::in_parts) {
+        fold::meet(get<i>(p.leaves), of);
+      } else {
+#pragma unroll
+        for (int b = 0; b < B; ++b) { // from the first thread to the one that merged parts would be in
+          auto const moved = shuffled_from(of[b], int(threadIdx.x % 32) / P.threads_along() * P.threads_along());
+          if (thread_of(b) == int(threadIdx.x) % P.threads_along())
+            of[slot_of(b)] = moved;
+        }
+      }
+#pragma unroll
+      for (int b = 0; b < B; b += together)
+        get<i>(s[b]) = of[b];
+    });
+  }
+};
+
+/// Where group g begins.
+template <axes_plan P, class Program>
+__device__ __forceinline__ auto origin_of(axes_layout const& at, i64 g) {
+  constexpr int columns = decltype(Program::columns)::size;
+  if constexpr (P.one_kept_axis) {
+    grid_place<columns> place{};
+    if (at.kept_axes > 0)
+      place.move(at.kept[0], g);
+    return place;
+  } else {
+    return group_origin<columns>(at, g);
+  }
+}
+
+/// Groups of one leaf: P.batches of them for every set of threads along a group.
+template <axes_plan P, class Program, class Nodes>
+__device__ __forceinline__ void fold_short_groups(Program const& p, axes_layout const& at, Nodes const& nodes, answer_arrays const& to) {
+  constexpr int across = P.threads_across, B = P.batches;
+  int const lane = int(threadIdx.x % 32);
+  i64 const first = (i64(blockIdx.x) * P.warps_per_block + threadIdx.x / 32) * (across * B) + lane / P.threads_along();
+  loaded_leaf<P, Program> leaf[B];
+  i64 position[B];
+  auto place = origin_of<P, Program>(at, first);
+#pragma unroll
+  for (int b = 0; b < B; ++b) {
+    i64 const g = first + b * across;
+    if (g < at.groups) {
+      if constexpr (!P.one_kept_axis)
+        place = origin_of<P, Program>(at, g);
+      position[b] = place.position;
+      leaf[b].load(p, place, at.reduced[0], at.extent);
+    }
+    if (P.one_kept_axis && at.kept_axes > 0)
+      place.move(at.kept[0], across);
+  }
+  typename Program::states s[B];
+#pragma unroll
+  for (int b = 0; b < B; ++b)
+    s[b] = leaf[b].fold(p, position[b], at.reduced[0], 0, first + b * across < at.groups ? at.extent : 0);
+  leaves_meet<P, B>::meet(p, s);
+#pragma unroll
+  for (int b = 0; b < B; b += leaves_meet<P, B>::together) {
+    int const thread = lane % P.threads_along();
+    i64 const g = first + (b + thread) * across;
+    if (thread < leaves_meet<P, B>::together && g < at.groups)
+      write_answers(p, nodes, s[b], at.extent, to, g);
+  }
+}
+
+__device__ __forceinline__ i64 least_of_two(i64 a, i64 b) { return a < b ? a : b; }
+
+/// One leaf of a long group by a warp, whole in its first thread.
+template <axes_plan P, class Program, class Place>
+__device__ __forceinline__ typename Program::states fold_leaf_along(Program const& p, axes_layout const& at, Place const& place, i64 leaf) {
+  constexpr i64 elements = shape_of<Program>.elements();
+  i64 const start = leaf * elements, left = at.extent - start;
+  grid_axis const& along = at.reduced[at.reduced_axes - 1];
+  loaded_leaf<P, Program> loaded;
+  typename Program::states s[1];
+  if (left >= elements) {
+    loaded.load(p, place, along, elements);
+    s[0] = loaded.fold(p, place.position, along, start, elements);
+  } else {
+    loaded.load(p, place, along, left);
+    s[0] = loaded.fold(p, place.position, along, start, left);
+  }
+  leaves_meet<P, 1>::meet(p, s);
+  return s[0];
+}
+
+/// Groups of several leaves, which the warps of a group share, and for chunks > 1 blocks too. Every leaf lies along one axis.
+template <axes_plan P, class Program, class Nodes>
+__device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout const& at, axes_cut const& cut, Nodes const& nodes,
+                                                answer_arrays const& to, chunk_meeting<typename Program::states> const& meeting) {
+  using States = typename Program::states;
+  constexpr int sharing = P.warps_per_group, groups_of_block = P.warps_per_block / sharing;
+  auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
+  int const warp = int(threadIdx.x / 32), share = warp % sharing;
+  i64 const set = i64(blockIdx.x) % cut.sets;
+  int const chunk = int(i64(blockIdx.x) / cut.sets);
+  i64 const g = set * groups_of_block + warp / sharing;
+  i64 const begin = i64(chunk) * cut.leaves_of_chunk, first = begin + share * cut.leaves_of_warp;
+  i64 const chunk_end = least_of_two(begin + cut.leaves_of_chunk, cut.leaves);
+  i64 const end = least_of_two(first + cut.leaves_of_warp, chunk_end);
+  bool const works = g < at.groups && first < end;
+  States s;
+  if (works) {
+    auto const origin = origin_of<P, Program>(at, g);
+    auto const place_of = [&](i64 k) {
+      auto here = origin;
+      if constexpr (P.one_reduced_axis)
+        here.move(at.reduced[0], k * shape_of<Program>.elements());
+      else
+        move_along(here, at.reduced, at.reduced_axes, k * shape_of<Program>.elements());
+      return here;
+    };
+    if constexpr (P.one_leaf_a_warp) {
+      s = fold_leaf_along<P>(p, at, place_of(first), first);
+    } else {
+      neighbour_stack<States, 40> tree;
+#pragma unroll 1
+      for (i64 k = first; k < end; ++k)
+        tree.push(combine, fold_leaf_along<P>(p, at, place_of(k), k));
+      s = tree.root(combine);
+    }
+  }
+  bool const holds = g < at.groups && threadIdx.x % 32 == 0 && share == 0;
+  if constexpr (sharing > 1) {
+    __shared__ alignas(16) unsigned char room[P.warps_per_block * sizeof(States)];
+    States* const of_warp = reinterpret_cast<States*>(room);
+    if (works && threadIdx.x % 32 == 0)
+      of_warp[warp] = s;
+    __syncthreads();
+    if (holds) {
+      int const there = int((chunk_end - begin - 1) / cut.leaves_of_warp + 1);
+      States of_share[sharing];
+#pragma unroll
+      for (int w = 0; w < sharing; ++w)
+        if (w < there)
+          of_share[w] = of_warp[warp + w];
+      s = combine_in_registers(combine, of_share, there);
+    }
+  }
+  if (cut.chunks > 1) {
+    if (holds)
+      meeting.partials[i64(chunk) * at.groups + g] = s;
+    if (comes_last(meeting.arrivals, set, cut.chunks))
+      fold_chunks<P.threads_per_block(), groups_of_block>(
+          p, at, cut, meeting.partials,
+          [&](int i) {
+            i64 const of_set = set * groups_of_block + i;
+            return of_set < at.groups ? of_set : -1;
+          },
+          [&](i64 group, States const& all) { write_answers(p, nodes, all, at.extent, to, group); });
+  } else if (holds) {
+    write_answers(p, nodes, s, at.extent, to, g);
+  }
+}
+
+/// Folds every group along its innermost reduced axis.
+template <axes_plan P, class Program, class Nodes>
+__global__ void __launch_bounds__(P.threads_per_block())
+    along_group(__grid_constant__ Program const p, __grid_constant__ axes_layout const at, __grid_constant__ axes_cut const cut,
+                __grid_constant__ Nodes const nodes, answer_arrays const to, chunk_meeting<typename Program::states> const meeting) {
+  if constexpr (P.one_leaf)
+    fold_short_groups<P>(p, at, nodes, to);
+  else
+    fold_long_groups<P>(p, at, cut, nodes, to, meeting);
+}
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How threads across groups are cut: neighbouring groups of a thread, of a warp, warps and blocks that share the leaves. Layer 3.
+#pragma once
+
+#include <tally/plan/axes_facts.hpp>
+
+namespace tally::inline v0::planning {
+
+/// Loads of a thread that are in flight together.
+inline constexpr int loads_in_flight = 8;
+
+/// Blocks that a chip is cut for: enough that the last wave is a small part of all.
+constexpr i64 blocks_wanted(axes_facts const& f) { return i64(f.of.target.multiprocessors) * 16; }
+
+/// Bytes of states that a thread keeps for its neighbouring groups at most: a path of the tree keeps seven times as many.
+inline constexpr int state_bytes_beside = 32;
+
+/// Neighbouring groups of a thread: as many as one load of 16 bytes brings, if memory and the size of the states allow it.
+constexpr int choose_groups_per_thread(axes_facts const& f, why_not_list& why) {
+  if (!unit_in_all(f, [&](int c) { return f.group_step(c); })) {
+    why.add("groups beside", "neighbouring groups are not neighbours in every column");
+    return 1;
+  }
+  int groups = f.of.lanes_per_group;
+  while (groups > 1 && groups * f.of.state_bytes() > state_bytes_beside)
+    groups /= 2;
+  if (groups == 1)
+    why.add("groups beside", "{0} bytes of state a group fill the registers of a thread", -1, f.of.state_bytes());
+  for (int c = 0; c < f.of.source_count; ++c)
+    while (groups > 1 && f.of.sources[c].bytes_per_element > 0 &&
+           (f.row_groups() % groups != 0 ||
+            alignment_in_grid(f, c) < least_of(16, groups * f.of.sources[c].bytes_per_element) ||
+            (f.of.sources[c].bytes_per_element & (f.of.sources[c].bytes_per_element - 1)) != 0)) {
+      why.add("vector load of neighbouring groups", "rows of {0} groups are aligned to {1} bytes", c, f.row_groups(), alignment_in_grid(f, c));
+      groups /= 2;
+    }
+  return groups;
+}
+
+/// Threads of a warp that hold different groups: all, unless groups are few or lie further apart than their elements.
+constexpr int choose_threads_across(axes_facts const& f, axes_plan const& p) {
+  i64 const along = least_of(32, p.lanes_in_leaf);
+  bool const elements_nearer = unit_in_all(f, [&](int c) { return f.element_step(c); });
+  i64 const wanted = elements_nearer && p.groups_per_thread == 1 && !unit_in_all(f, [&](int c) { return f.group_step(c); })
+                         ? 1
+                         : least_of(32, power_of_two_from((f.row_groups() - 1) / p.groups_per_thread + 1));
+  return int(wanted < 32 / along ? 32 / along : wanted);
+}
+
+/// Warps of a block, as far as the states that they hand over fit in shared memory.
+constexpr int choose_warps(axes_facts const& f, axes_plan const& p) {
+  i64 const state = (f.of.state_bytes() + 15) / 16 * 16 + 16 * f.of.fold_count;
+  int warps = 8;
+  while (warps > 1 && i64(warps) * p.groups_per_strip() * state > 32 * 1024)
+    warps /= 2;
+  return warps;
+}
+/// Warps that share the lanes of a leaf, and meet in shared memory: as many as leave each thread its loads in flight.
+constexpr int choose_warps_on_lanes(axes_facts const& f, axes_plan const& p) {
+  if (!f.of.commutative())
+    return 1; // rows of a leaf are combined before its rows are, so all lanes must be in one warp
+  int warps = p.warps_per_block;
+  while (warps > 1 && (warps * p.threads_along() > p.lanes_in_leaf ||
+                       p.lanes_in_leaf / (warps * p.threads_along()) * p.rows_in_leaf < loads_in_flight))
+    warps /= 2;
+  return warps;
+}
+
+constexpr axes_cut cut_across(axes_facts const& f, axes_plan const& p) {
+  axes_cut c{};
+  c.row_groups = f.row_groups();
+  c.strips_per_row = (c.row_groups - 1) / p.groups_per_strip() + 1;
+  c.strips = f.at.groups / c.row_groups * c.strips_per_row;
+  c.sets = (c.strips - 1) / (p.warps_per_block / p.warps_on_lanes) + 1;
+  c.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
+  c.leaves_of_chunk = c.leaves;
+  c.chunks = 1;
+  if (c.sets < blocks_wanted(f) && c.leaves > 1) {
+    c.leaves_of_chunk = 1;
+    while ((c.leaves - 1) / c.leaves_of_chunk * c.sets >= blocks_wanted(f))
+      c.leaves_of_chunk *= 2;
+    c.chunks = int((c.leaves - 1) / c.leaves_of_chunk + 1);
+  }
+  return c;
+}
+
+constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
+  p.route = axes_route::threads_across_groups;
+  p.groups_per_thread = choose_groups_per_thread(f, why);
+  p.threads_across = choose_threads_across(f, p);
+  p.warps_per_block = choose_warps(f, p);
+  p.warps_on_lanes = choose_warps_on_lanes(f, p);
+  i64 const strips = f.at.groups / f.row_groups() * ((f.row_groups() - 1) / p.groups_per_strip() + 1);
+  while (p.warps_per_block / p.warps_on_lanes > strips)
+    p.warps_per_block /= 2;
+  for (int c = 0; c < f.of.source_count; ++c)
+    p.bytes_per_load[c] = int(least_of(16, p.groups_per_thread * f.of.sources[c].bytes_per_element));
+  cut = cut_across(f, p);
+}
+
+} // namespace tally::inline v0::planning

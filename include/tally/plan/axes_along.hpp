@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How threads along a group are cut: lanes of a thread, groups of a warp, warps and blocks that share a long group. Layer 3.
+#pragma once
+
+#include <tally/plan/axes_across.hpp>
+
+namespace tally::inline v0::planning {
+
+/// Whether elements of a group are neighbours in every column, as far as a leaf reaches: then neighbouring threads take
+/// neighbouring elements.
+constexpr bool lies_along(axes_facts const& f) {
+  bool const one_axis = f.at.reduced_axes == 1;
+  bool const whole_leaves = f.at.reduced_axes > 1 && f.at.reduced[f.at.reduced_axes - 1].extent % f.of.elements_per_leaf() == 0;
+  return (one_axis || whole_leaves) && unit_in_all(f, [&](int c) { return f.element_step(c); });
+}
+
+/// Leaves of a warp. One, where a state is a word or two: blocks that leave make room for loads of others. More, where handing
+/// states over costs.
+constexpr i64 leaves_of_a_warp(axes_facts const& f) { return f.of.state_bytes() > 8 ? 4 : 1; }
+
+constexpr void cut_short_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
+  int const loads = p.rows_in_leaf * (f.of.source_count > 0 ? f.of.source_count : 1);
+  p.batches = loads_in_flight / loads < 1 ? 1 : loads_in_flight / loads;
+  p.warps_per_group = 1;
+  i64 const groups_of_block = i64(p.warps_per_block) * p.threads_across * p.batches;
+  cut.sets = (f.at.groups - 1) / groups_of_block + 1;
+  cut.chunks = 1;
+}
+
+constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
+  cut.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
+  cut.leaves_of_warp = leaves_of_a_warp(f);
+  p.batches = 1;
+  p.one_leaf_a_warp = cut.leaves_of_warp == 1;
+  p.warps_per_group = 1;
+  while (p.warps_per_group < 16 && p.warps_per_group * cut.leaves_of_warp < cut.leaves)
+    p.warps_per_group *= 2;
+  p.warps_per_block = p.warps_per_group < 8 ? 8 : p.warps_per_group;
+  cut.sets = (f.at.groups - 1) / (p.warps_per_block / p.warps_per_group) + 1;
+  cut.leaves_of_chunk = cut.leaves_of_warp * p.warps_per_group;
+  cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
+}
+
+constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
+  p.route = axes_route::threads_along_group;
+  int const lanes = int(least_of(f.of.lanes_per_group, p.lanes_in_leaf));
+  p.threads_across = 32 / (p.lanes_in_leaf / lanes);
+  p.groups_per_thread = 1;
+  p.warps_per_block = 8;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    bool const ragged = f.at.extent % lanes != 0;
+    p.bytes_per_load[c] = ragged ? int(f.of.sources[c].bytes_per_element) : bytes_per_load(f, c, lanes);
+    if (ragged)
+      why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
+    else if (p.bytes_per_load[c] < least_of(16, lanes * f.of.sources[c].bytes_per_element))
+      why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c));
+  }
+  if (p.one_leaf)
+    cut_short_groups(f, p, cut);
+  else
+    cut_long_groups(f, p, cut);
+}
+
+} // namespace tally::inline v0::planning

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Facts of a read that folds along axes: the program's, and where its groups lie. Layer 3.
+#pragma once
+
+#include <tally/fold/groups.hpp>
+#include <tally/plan/axes_plan.hpp>
+#include <tally/plan/facts.hpp>
+#include <tally/plan/why_not.hpp>
+
+namespace tally::inline v0 {
+
+/// Everything about one read that folds along axes; `of` has the sources, folds and target, and the extent of one group.
+struct axes_facts {
+  facts of;
+  axes_layout at;
+  constexpr i64 row_groups() const { return at.kept_axes > 0 ? at.kept[at.kept_axes - 1].extent : 1; }
+  /// How far apart neighbouring groups, and neighbouring elements of a group, are in a column.
+  constexpr i64 group_step(int column) const { return at.kept_axes > 0 ? at.kept[at.kept_axes - 1].steps[column] : 0; }
+  constexpr i64 element_step(int column) const { return at.reduced_axes > 0 ? at.reduced[at.reduced_axes - 1].steps[column] : 0; }
+};
+
+namespace planning {
+
+constexpr i64 power_of_two_from(i64 n) {
+  i64 p = 1;
+  while (p < n)
+    p *= 2;
+  return p;
+}
+constexpr i64 least_of(i64 a, i64 b) { return a < b ? a : b; }
+
+/// The largest power of two, at most 16, that divides an address and every step of a column but the unit one, in bytes.
+constexpr i64 alignment_in_grid(axes_facts const& f, int column) {
+  i64 all = f.of.sources[column].address_alignment;
+  auto const meet = [&](grid_axis const& a) {
+    i64 const bytes = a.steps[column] * f.of.sources[column].bytes_per_element;
+    if (a.steps[column] == 1 || bytes == 0)
+      return;
+    while (bytes % all != 0)
+      all /= 2;
+  };
+  for (int k = 0; k < f.at.kept_axes; ++k)
+    meet(f.at.kept[k]);
+  for (int k = 0; k < f.at.reduced_axes; ++k)
+    meet(f.at.reduced[k]);
+  return all;
+}
+
+/// Whether some axis step is one in every column that is read.
+template <class Step>
+constexpr bool unit_in_all(axes_facts const& f, Step const& step) {
+  bool any_read = false;
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (f.of.sources[c].bytes_per_element > 0) {
+      any_read = true;
+      if (step(c) != 1)
+        return false;
+    }
+  return any_read;
+}
+
+/// Bytes of a load of `neighbours` elements of a column, which begin at multiples of that; the element's own where memory does not
+/// allow more.
+constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours) {
+  i64 const size = f.of.sources[column].bytes_per_element;
+  i64 bytes = least_of(16, neighbours * size);
+  while (bytes > size && ((bytes & (bytes - 1)) != 0 || bytes % size != 0 || neighbours * size % bytes != 0 || alignment_in_grid(f, column) < bytes))
+    --bytes;
+  return int(bytes > size ? bytes : size);
+}
+
+} // namespace planning
+
+} // namespace tally::inline v0
