@@ -63,7 +63,7 @@ planned plan_for(full_request const& r) {
   planned out = make_plan(r.f);
   if (r.given != nullptr) {
     out.plan = *r.given;
-    out.blocks = (r.f.leaves() - 1) / out.plan.leaves_per_block() + 1;
+    out.blocks = planning::blocks_of(r.f, out.plan);
   }
   if (char const* wrong = why_illegal(out.plan, r.f)) throw compile_failed(fmt::format("illegal plan: {}.", wrong));
   if (out.blocks > 0x7fffffff)

@@ -65,10 +65,11 @@ std::string launch_of(description const& d) {
                        threads == 1 ? "" : "s");
   }
   auto const& p = d.planned.plan;
-  return fmt::format("route full, one launch: {} block{} of {} threads{}, {} lea{} a warp, {} of {} rows in flight{}",
-                     d.planned.blocks, d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", p.leaves_per_warp,
-                     p.leaves_per_warp == 1 ? "f" : "ves", p.rows_in_flight, p.rows_per_leaf,
-                     p.overlaps_launch ? ", overlapped" : "");
+  auto const leaves = d.facts.any_exact() ? std::string("leaves dealt to the warps by turns")
+                                          : fmt::format("{} lea{} a warp", p.leaves_per_warp, p.leaves_per_warp == 1 ? "f" : "ves");
+  return fmt::format("route full, one launch: {} block{} of {} threads{}, {}, {} of {} rows in flight{}", d.planned.blocks,
+                     d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", leaves,
+                     p.rows_in_flight, p.rows_per_leaf, p.overlaps_launch ? ", overlapped" : "");
 }
 
 std::string read_of(description const& d) {

@@ -12,9 +12,21 @@
 
 #include <dlfcn.h>
 
+namespace tune_folds { // where kernels can name them
+
+TALLY_STRUCT(matrix, { unsigned long long a, b, c, d; });
+TALLY_FUNCTION(matrix_product, (matrix x, matrix y), {
+  return matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+});
+TALLY_FUNCTION(shear, (unsigned v), { return v % 2 ? matrix{1, v, 0, 1} : matrix{1, 0, v, 1}; });
+TALLY_FUNCTION(itself, (matrix x), { return x; });
+
+} // namespace tune_folds
+
 namespace {
 
 using namespace tally;
+using namespace tune_folds;
 
 /// Memory as cudaMalloc gives it, which is what users and the peers measure on; pooled memory has smaller pages.
 float* plain_device_memory(std::size_t bytes) {
@@ -39,7 +51,9 @@ double time_plan(Bound b, i64 n, i64 slices, plan const& p, facts const& f) {
   using Program = decltype(b.program);
   auto const& type = detail::type_of<Program>();
   auto const& kernel = gpu::load(gpu::unit_of(type, p, f), 0);
-  i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
+  i64 blocks = planning::blocks_of(f, p);
+  if (char const* most = std::getenv("TUNE_MOST_BLOCKS"); most != nullptr && f.any_exact()) // others need every one
+    blocks = std::min<i64>(blocks, std::atoi(most));
   auto* room = static_cast<char*>(gpu::workspace(0, {}, 64 + 8 * std::size_t(blocks + blocks / 16 + 8) * std::size_t(type.words_per_partial)));
   bool const on_device = std::getenv("TUNE_ANSWER_ON_DEVICE") != nullptr;
   auto slot = gpu::take_result_slot(0, type.states_bytes);
@@ -109,12 +123,16 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
             p.leaves_per_warp = leaves;
             p.blocks_per_multiprocessor = per;
             p.stages = stages;
-            p.rows_in_flight = stages > 0 ? 2 : f.rows_per_leaf;
+            p.rows_in_flight = f.any_exact() ? f.rows_per_leaf / f.source_count : stages > 0 ? 2 : f.rows_per_leaf;
+            if (char const* rows = std::getenv("TUNE_ROWS"))
+              p.rows_in_flight = std::atoi(rows);
             for (int i = 0; i < f.source_count; ++i)
               p.sources[i].load = stages > 0 ? load_primitive::bulk_ring : load_primitive::vector_ldg;
             if (stages > 0 && (threads < 256 || per > 2))
               continue;
-            bool const too_few = (f.leaves() - 1) / p.leaves_per_block() + 1 < 2 && leaves > 1;
+            bool const too_few = planning::blocks_of(f, p) < 2 && leaves > 1;
+            if (f.any_exact() && leaves != (stages > 0 ? 8 : 1)) // its warps take leaves by turns
+              continue;
             if (too_few || per * threads > 1024 || !legal(p, f) || std::getenv("TUNE_CHOSEN_ONLY") != nullptr)
               continue;
             try {
@@ -137,13 +155,6 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
     std::fflush(stdout);
   }
 }
-
-TALLY_STRUCT(matrix, { u64 a, b, c, d; });
-TALLY_FUNCTION(matrix_product, (matrix x, matrix y), {
-  return matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-});
-TALLY_FUNCTION(shear, (u32 v), { return v % 2 ? matrix{1, v, 0, 1} : matrix{1, 0, v, 1}; });
-TALLY_FUNCTION(itself, (matrix x), { return x; });
 
 } // namespace
 

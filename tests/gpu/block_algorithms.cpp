@@ -145,7 +145,7 @@ TEST_CASE("folds that do not commute are raked in the order of the threads") {
   hands.add<unsigned>("matrices", {raked}, [](auto source) { return source | product_of_matrices(); });
   hands.add<unsigned>("filtered", {raked}, [](auto source) { return source | filter(_1 % 3 != 0) | product_of_matrices(); });
   hands.add<unsigned>("misaligned", {raked}, [](auto source) { return source | product_of_matrices(); }, 1);
-  hands.add<unsigned>("beside others", {raked, raked, redux},
+  hands.add<unsigned>("beside others", {raked, raked, raked},
                     [](auto source) { return source | reduce(product_of_matrices(), sum, max); });
   hands.finish();
 }
@@ -161,12 +161,14 @@ TEST_CASE("wide states that are cheap to combine are raked in any order, vast on
   hands.finish();
 }
 
+// values of: redux.sync
 TEST_CASE("redux.sync combines integers of at most 32 bits") {
   if (no_h200()) return;
   crew hands;
   hands.add<int>("i32", {redux, redux, redux, redux, redux},
                [](auto source) { return source | reduce(min, max, bit_and, bit_or, bit_xor); });
-  hands.add<unsigned>("u32", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and(bits_or(_1, 7u))); });
+  hands.add<unsigned>("u32", {redux, redux, redux},
+                    [](auto source) { return source | reduce(min, max, bit_and(cast<unsigned>(bits_or(_1, 7u)))); });
   hands.add<i8>("i8", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_xor); });
   hands.add<u16>("u16", {redux, redux, redux}, [](auto source) { return source | reduce(min, max, bit_and); });
   hands.add<unsigned>("sum", {redux}, [](auto source) { return source | sum.in<unsigned>(); });

@@ -157,6 +157,33 @@ TEST_CASE("two folds of one read, of which one keeps leaving its window") {
   }
 }
 
+TEST_CASE("columns that come through a ring, to warps by turns") {
+  if (no_kernels()) return;
+  auto const check = [](auto const& pattern, std::size_t n) {
+    using T = typename std::remove_cvref_t<decltype(pattern)>::value_type;
+    std::vector<T> x(n);
+    for (std::size_t i = 0; i < n; i += pattern.size()) std::copy_n(pattern.begin(), std::min(pattern.size(), n - i), x.begin() + std::ptrdiff_t(i));
+    on_device<T> const there(x);
+    auto const r = from(device(there.data(), i64(n))) | sum;
+    CHECK(explain(r, on::gpu, exact).text().find("bulk_ring") != std::string::npos);
+    CHECK(same_bits(run(r, exact, on::gpu), run(from(x) | sum, exact, on::cpu)));
+  };
+  for (int kind : {0, 3, 7}) check(numbers<float>(kind, 999983, 8), (std::size_t(1) << 27) + 1234);
+  check(numbers<double>(0, 999983, 9), (std::size_t(1) << 26) + 777);
+}
+
+TEST_CASE("elements that do not exist add nothing, whatever the expression makes of them") {
+  if (no_kernels()) return;
+  auto const x = numbers<float>(0, 3100, 10), y = numbers<float>(1, 3100, 11);
+  on_device<float> const dx(x), dy(y);
+  auto const answers = [](auto a, auto b) { return from(a, b) | reduce(sum(_1 + 1.f), sum(_2 - 3.f).where(_1 > 0.f), sum(cos(_1)), max(_1)); };
+  for (i64 n = 1; n <= 3100; n += n % 1024 < 4 || n % 1024 > 1018 ? 1 : 61) {
+    CAPTURE(n);
+    auto const expected = run(answers(device(x.data(), n), device(y.data(), n)), exact, on::cpu);
+    CHECK(same_bits(run(answers(device(dx.data(), n), device(dy.data(), n)), exact, on::gpu), expected));
+  }
+}
+
 TEST_CASE("a permutation changes no bit") {
   if (no_kernels()) return;
   std::mt19937_64 random(3);

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <functional>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,6 +123,7 @@ TEST_CASE("every kernel of the table compiles and loads") { // on all cores: the
       for (int alignment : {0, c->element_bytes})
         for (i64 n : {i64(100000), ring_size(*c)})
           if (alignment == 0 || n == 100000) units.emplace_back(c->name, c->unit(n, alignment, target, promise));
+  std::shuffle(units.begin(), units.end(), std::mt19937(std::random_device{}())); // processes that share a cache share the work
   std::atomic<std::size_t> next{0};
   {
     std::vector<std::jthread> crew;

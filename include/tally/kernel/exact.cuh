@@ -266,24 +266,23 @@ struct exact_lanes {
       room().digit[warp()][k] = 0;
     __syncwarp();
   }
-  /// What an expression sees that feeds a fold: `Looks` looks at an element, else adds it to the window.
-  template <bool Looks>
-  struct entrance {
-    exact_lanes& to;
+  /// What an expression sees that feeds the window.
+  template <class... Vs>
+  __device__ __forceinline__ void step(M const&, int, bool on, i64, Vs... values) {
+    window.add(on ? static_cast<typename M::number>(values) : typename M::number(0)...);
+  }
+  /// What it sees that looks at an element before.
+  struct look {
+    exact_lanes& of;
     template <class... Vs>
     __device__ __forceinline__ void step(M const&, int, bool on, i64, Vs... values) const {
-      to.template enter<Looks>(on ? static_cast<typename M::number>(values) : typename M::number(0)...);
+      of.take_note(window_type::key(on ? static_cast<typename M::number>(values) : typename M::number(0)...));
     }
   };
-  template <bool Looks, class... Vs>
-  __device__ __forceinline__ void enter(Vs... values) {
-    if constexpr (Looks) {
-      u32 const key = window.key(values...), without_zero = key - 1;
-      least = without_zero < least ? without_zero : least;
-      most = key > most ? key : most;
-    } else {
-      window.add(values...);
-    }
+  __device__ __forceinline__ void take_note(u32 key) {
+    u32 const without_zero = key - 1;
+    least = without_zero < least ? without_zero : least;
+    most = key > most ? key : most;
   }
   __device__ __forceinline__ void look_afresh() { least = 0xffffffffu, most = 0; }
   /// Whether the batch of every lane lies in the window of the warp, which then has room for it. If not, the window is aimed

@@ -5,7 +5,7 @@
 // digit by digit, without ever holding a state in registers.
 #pragma once
 
-#include <tally/kernel/leaf.cuh>
+#include <tally/kernel/exact_fold.cuh>
 #include <tally/kernel/partials.cuh>
 
 namespace tally::inline v0::kernel {
@@ -28,8 +28,8 @@ __device__ __forceinline__ void feed_slowly(Program const& p, i64 start, i64 lef
 #pragma unroll
     for (int k = 0; k < group; ++k)
       if (int const e = r * per_row + lane_in_row<P>(thread, k); e < left)
-        folds.step_rounding(p.leaves, k, p.row_at(start + e));
-  folds.add_slowly(p.leaves, [&](auto const& f) {
+        step_rounding(folds, p.leaves, k, p.row_at(start + e));
+  add_slowly(folds, p.leaves, [&](auto const& f) {
 #pragma unroll 1
     for (int i = 0; i < rows * group; ++i)
       if (int const e = i / group * per_row + lane_in_row<P>(thread, i % group); e < left)
@@ -37,7 +37,35 @@ __device__ __forceinline__ void feed_slowly(Program const& p, i64 start, i64 lef
   });
 }
 
-/// Feeds leaf k of a warp, the `leaf`-th of all: rows that fit the windows from registers, others and ragged ones slowly.
+/// Feeds rows of a leaf of which some elements do not exist, as if these were masked: false where they do not fit the windows.
+/// All loads are in flight while they are looked at, and are found near when they are added.
+template <plan P, class Program, class Folds>
+__device__ __forceinline__ bool feed_ragged_rows(Program const& p, i64 start, i64 left, int thread, Folds& folds) {
+  constexpr int group = P.lanes_per_group, per_row = 32 * group, rows = P.rows_in_flight;
+  int const here = left < rows * per_row ? int(left) : rows * per_row;
+  auto const place = [&](int r, int k) { return r * per_row + lane_in_row<P>(thread, k); };
+  look_afresh(folds, p.leaves);
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      int const e = place(r, k);
+      look_at(folds, p.leaves, p.row_at(start + (e < here ? e : 0)), e < here);
+    }
+  if (!all_fit(folds, p.leaves, rows * group))
+    return false;
+#pragma unroll 1
+  for (int r = 0; r < rows; ++r)
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      int const e = place(r, k);
+      folds.step(p.leaves, k, e < here, p.row_at(start + (e < here ? e : 0)));
+    }
+  count_added(folds, p.leaves, rows * group);
+  return true;
+}
+
+/// Feeds leaf k of a warp, the `leaf`-th of all: rows that fit the windows from registers, others slowly.
 template <plan P, class Program, class From, class Folds>
 __device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, int k, i64 leaf, bool whole, int thread, Folds& folds) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
@@ -56,20 +84,22 @@ __device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, in
         for (int l = 0; l < group; ++l)
           f(l, in.row_at(columns, at, position + r * per_row + lane_in_row<P>(thread, l), r, l, thread));
     };
-    bool fits = whole;
-    if (whole) {
+    i64 const begin = start + batch * per_row, left = p.extent - begin;
+    if (!whole) {
+      if (left > 0 && !feed_ragged_rows<P>(p, begin, left, thread, folds))
+        feed_slowly<P>(p, begin, left, thread, folds);
+    } else {
       in.load(columns, at, thread);
       if (batch + P.rows_in_flight == rows)
         from.release(k);
-      folds.look_afresh();
-      each([&](int, auto const& row) { folds.template enter<true>(p.leaves, row); });
-      fits = folds.fits(P.rows_in_flight * group);
-    }
-    if (fits) {
-      each([&](int l, auto const& row) { folds.step(p.leaves, l, true, row); });
-      folds.count(P.rows_in_flight * group);
-    } else {
-      feed_slowly<P>(p, start + batch * per_row, p.extent - (start + batch * per_row), thread, folds);
+      look_afresh(folds, p.leaves);
+      each([&](int, auto const& row) { look_at(folds, p.leaves, row, true); });
+      if (all_fit(folds, p.leaves, P.rows_in_flight * group)) {
+        each([&](int l, auto const& row) { folds.step(p.leaves, l, true, row); });
+        count_added(folds, p.leaves, P.rows_in_flight * group);
+      } else {
+        feed_slowly<P>(p, begin, left, thread, folds);
+      }
     }
   }
 }
@@ -80,7 +110,7 @@ __device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& 
   running_folds<P, Leaves...> folds(p.leaves);
   i64 const first = leaf / P.leaves_per_warp, step = i64(gridDim.x) * P.warps_per_block();
   if (first < n.all) {
-    leaves_of_warp<P, program<Columns, Leaves...>> from(p, first, n.whole, step);
+    leaves_of_warp<P, program<Columns, Leaves...>> from(p, first, n.whole, step, n.whole);
     i64 at = first;
 #pragma unroll 1
     for (int k = 0; at < n.all; ++k, at += step)

@@ -64,7 +64,8 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
     combine_block<P, whole_folds<P, Program>>(p, s, holders, true);
     return cluster.meet(p, s);
   } else if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr))) {
-    fold_exactly<P>(p, leaf, n, int(threadIdx.x % 32)).close_in_rooms();
+    auto folds = fold_exactly<P>(p, leaf, n, int(threadIdx.x % 32));
+    close_in_rooms(folds, p.leaves);
     return meet_exactly<P>(p, ws, epoch, s) && threadIdx.x == 0;
   } else {
     s = fold_warp<P>(p, n, leaf, holders);

@@ -5,7 +5,6 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/even_states.cuh>
-#include <tally/kernel/exact.cuh>
 #include <tally/kernel/load.cuh>
 #include <tally/kernel/ring.cuh>
 #include <tally/kernel/warp_tree.cuh>
@@ -38,10 +37,10 @@ struct loaded_rows<P, Rows, I, Column, Columns...> {
   }
 };
 
-/// One fold in one thread: lanes that run down the rows of a leaf. Slot tells folds of one type apart.
+/// One fold in one thread: lanes that run down the rows of a leaf. Slot tells folds of one type apart. Exact sums have theirs
+/// in kernel/exact_fold.cuh.
 template <plan P, class Leaf, int Slot>
 struct running_fold {
-  static constexpr bool exact = false;
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group;
   /// Whether a closed leaf is still 32 parts, one per thread, whose tree is combined later together with other leaves'.
@@ -77,7 +76,6 @@ struct running_fold {
 template <plan P, class Leaf, int Slot>
   requires(!Leaf::monoid_type::law.commutative)
 struct running_fold<P, Leaf, Slot> {
-  static constexpr bool exact = false;
   using State = typename Leaf::state;
   static constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf;
   /// Along the canonical tree a leaf is combined to the end at once, which takes fewer registers.
@@ -115,55 +113,12 @@ struct running_fold<P, Leaf, Slot> {
   }
 };
 
-/// An exact sum, whose lanes are the window of a thread and the digits of a warp.
-template <plan P, class Leaf, int Slot>
-  requires exact_monoid<typename Leaf::monoid_type>
-struct running_fold<P, Leaf, Slot> {
-  using State = typename Leaf::state;
-  using M = typename Leaf::monoid_type;
-  static constexpr bool exact = true, spread = false;
-  exact_lanes<P, M, Slot> lanes;
-
-  __device__ __forceinline__ explicit running_fold(Leaf const&) {}
-  __device__ __forceinline__ void end_row(Leaf const&, int) {}
-  template <bool Looks, class Row>
-  __device__ __forceinline__ void enter(Leaf const& l, Row const& r) {
-    typename exact_lanes<P, M, Slot>::template entrance<Looks> in{lanes};
-    l.step(in, 0, true, r);
-  }
-  /// Adds the elements of a batch whatever they are; each_row(f) calls f(row) for every one of this thread.
-  template <class EachRow>
-  __device__ __forceinline__ void add_slowly(Leaf const& l, EachRow const& each_row) {
-    lanes.add_slowly([&](auto const& f) {
-      each_row([&](auto const& r) {
-        passing<M, cuda::std::remove_cvref_t<decltype(f)>> in{f};
-        l.step(in, 0, true, r);
-      });
-    });
-  }
-  __device__ __forceinline__ State close_freely(Leaf const& l) {
-    lanes.close();
-    lanes.room().template total<P.threads_per_block>();
-    return threadIdx.x == 0 ? lanes.room().state() : l.monoid.identity();
-  }
-};
-
 /// All folds of a program in one thread.
 template <plan P, class... Leaves>
 struct running_folds;
 template <plan P>
 struct running_folds<P> {
-  static constexpr bool commutative = true, exact = false;
-  template <bool Looks, class Row>
-  __device__ __forceinline__ void enter(pack<> const&, Row const&) {}
-  __device__ __forceinline__ void look_afresh() {}
-  __device__ __forceinline__ bool fits(int) { return true; }
-  __device__ __forceinline__ void count(int) {}
-  template <class Row>
-  __device__ __forceinline__ void step_rounding(pack<> const&, int, Row const&) {}
-  template <class EachRow>
-  __device__ __forceinline__ void add_slowly(pack<> const&, EachRow const&) {}
-  __device__ __forceinline__ void close_in_rooms() {}
+  static constexpr bool commutative = true;
   __device__ __forceinline__ explicit running_folds(pack<> const&) {}
   template <class Row>
   __device__ __forceinline__ void step(pack<> const&, int, bool, Row const&) {}
@@ -176,59 +131,13 @@ struct running_folds<P, Leaf, Leaves...> {
   using States = pack<typename Leaf::state, typename Leaves::state...>;
   static constexpr bool commutative =
       Leaf::monoid_type::law.commutative && running_folds<P, Leaves...>::commutative;
-  static constexpr bool here_is_exact = running_fold<P, Leaf, int(sizeof...(Leaves))>::exact;
-  static constexpr bool exact = here_is_exact || running_folds<P, Leaves...>::exact;
   running_fold<P, Leaf, int(sizeof...(Leaves))> here;
   running_folds<P, Leaves...> rest;
   __device__ __forceinline__ explicit running_folds(pack<Leaf, Leaves...> const& l) : here(l.first), rest(l.rest) {}
   template <class Row>
   __device__ __forceinline__ void step(pack<Leaf, Leaves...> const& l, int k, bool on, Row const& r) {
-    if constexpr (here_is_exact)
-      here.template enter<false>(l.first, r);
-    else
-      l.first.step(here.lanes, k, on, r);
+    l.first.step(here.lanes, k, on, r);
     rest.step(l.rest, k, on, r);
-  }
-  /// Exact sums look at a batch before it is stepped.
-  template <bool Looks, class Row>
-  __device__ __forceinline__ void enter(pack<Leaf, Leaves...> const& l, Row const& r) {
-    if constexpr (here_is_exact)
-      here.template enter<Looks>(l.first, r);
-    rest.template enter<Looks>(l.rest, r);
-  }
-  __device__ __forceinline__ void look_afresh() {
-    if constexpr (here_is_exact)
-      here.lanes.look_afresh();
-    rest.look_afresh();
-  }
-  __device__ __forceinline__ bool fits(int elements) {
-    bool fit = true;
-    if constexpr (here_is_exact)
-      fit = here.lanes.fits(elements);
-    bool const others_fit = rest.fits(elements);
-    return fit && others_fit;
-  }
-  __device__ __forceinline__ void count(int elements) {
-    if constexpr (here_is_exact)
-      here.lanes.added += elements;
-    rest.count(elements);
-  }
-  template <class Row>
-  __device__ __forceinline__ void step_rounding(pack<Leaf, Leaves...> const& l, int k, Row const& r) {
-    if constexpr (!here_is_exact)
-      l.first.step(here.lanes, k, true, r);
-    rest.step_rounding(l.rest, k, r);
-  }
-  template <class EachRow>
-  __device__ __forceinline__ void add_slowly(pack<Leaf, Leaves...> const& l, EachRow const& each_row) {
-    if constexpr (here_is_exact)
-      here.add_slowly(l.first, each_row);
-    rest.add_slowly(l.rest, each_row);
-  }
-  /// Closes folds that are all exact sums.
-  __device__ __forceinline__ void close_in_rooms() {
-    here.lanes.close();
-    rest.close_in_rooms();
   }
   __device__ __forceinline__ void end_row(pack<Leaf, Leaves...> const& l, int r) {
     here.end_row(l.first, r);

@@ -29,7 +29,7 @@ struct direct_leaves {
   Program const& p;
   i64 leaf; ///< the first of this warp
   i64 step; ///< from one to the next
-  __device__ __forceinline__ direct_leaves(Program const& program, i64 at, i64, i64 apart = 1)
+  __device__ __forceinline__ direct_leaves(Program const& program, i64 at, i64, i64 apart = 1, i64 = 0)
       : p(program), leaf(at), step(apart) {}
   /// The columns to read leaf k from, and the element where it begins there.
   __device__ __forceinline__ auto const& columns(int) const { return p.columns; }
@@ -50,7 +50,8 @@ struct ring_leaves {
   unsigned char* room;
   u64* arrived;
 
-  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 whole_leaves, i64 apart = 1)
+  __device__ __forceinline__ ring_leaves(Program const& program, i64 at, i64 whole_leaves, i64 apart = 1,
+                                         i64 most = P.leaves_per_warp)
       : p(program), leaf(at), step(apart) {
     extern __shared__ __align__(128) unsigned char ring_room[];
     __shared__ u64 barriers[P.warps_per_block() * P.stages];
@@ -58,7 +59,7 @@ struct ring_leaves {
     room = ring_room + warp * (P.stages * leaf_bytes);
     arrived = barriers + warp * P.stages;
     i64 const mine = whole_leaves > leaf ? (whole_leaves - 1 - leaf) / step + 1 : 0;
-    whole = mine < P.leaves_per_warp ? int(mine) : P.leaves_per_warp;
+    whole = int(mine < most ? mine : most);
     if (threadIdx.x % 32 == 0) {
       for (int s = 0; s < P.stages; ++s)
         cuda::ptx::mbarrier_init(arrived + s, 1);

@@ -27,9 +27,9 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "a fold that does not commute keeps its order";
   if (p.order == combine_order::ordered && f.promise != contract::fast)
     return "only the fast contract groups elements otherwise than the tree";
-  if ((f.leaves() - 1) / p.leaves_per_block() + 1 > 0x7fffffff)
+  if (planning::blocks_of(f, p) > 0x7fffffff)
     return "a grid has at most 2^31 - 1 blocks";
-  if (p.one_cluster && (f.leaves() - 1) / p.leaves_per_block() + 1 > f.target.max_cluster_blocks)
+  if (p.one_cluster && planning::blocks_of(f, p) > f.target.max_cluster_blocks)
     return "a cluster of the chip has fewer blocks than the grid";
   if (p.overlaps_launch && f.target.compute_major < 9)
     return "programmatic dependent launch needs sm_90";

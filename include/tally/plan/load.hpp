@@ -68,7 +68,7 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
     why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
     return false;
   }
-  i64 const enough = i64(f.target.multiprocessors) * 12 * leaves_per_ring;
+  i64 const enough = i64(f.target.multiprocessors) * 12 * leaves_per_ring * (f.any_exact() ? 8 : 1);
   if (f.leaves() < enough) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;

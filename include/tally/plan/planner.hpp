@@ -32,7 +32,7 @@ constexpr planned make_plan(facts const& f) {
   planning::choose_loads(f, p, out.why_not);
   planning::choose_tile(f, p, out.why_not);
   planning::choose_blocks(f, p, out.why_not);
-  out.blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
+  out.blocks = planning::blocks_of(f, p);
   planning::choose_cluster(f, out.blocks, p, out.why_not);
   planning::choose_launch(f, p, out.why_not);
   return out;

@@ -10,9 +10,25 @@
 
 namespace tally::inline v0::planning {
 
-/// Blocks of a grid at most. An exact sum is carried into its words once a block, so there are no more than run at once.
-constexpr i64 most_blocks(facts const& f, plan const& p) {
-  return f.any_exact() ? i64(f.target.multiprocessors) * p.blocks_per_multiprocessor : 0x7fffffff;
+/// Blocks of a grid. An exact sum is carried into its words once a block, so of those there are no more than run at once, and
+/// their warps go on by turns until no leaf is left. One fewer even: the last block waits for all others, and the grid behind has
+/// then all of its blocks on the chip. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), f32 of 2^24, us with 132 and 128
+/// blocks: 21.4, 20.2.
+constexpr i64 blocks_of(facts const& f, plan const& p) {
+  i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
+  i64 const at_once = i64(f.target.multiprocessors) * p.blocks_per_multiprocessor - 1;
+  return f.any_exact() && at_once > 0 && blocks > at_once ? at_once : blocks;
+}
+
+/// Threads of a block of exact sums: its warps meet in it, its blocks in the last, so four times as many blocks as warps take least
+/// of both. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), us with 128, 256, 512 and 1024 threads: 2^16 3.80, 3.92, 4.48, -;
+/// 2^18 4.74, 4.14, 4.61, 6.19; 2^20 -, 6.25, 5.52, 6.76; 2^22 -, -, 9.87, 9.32; 2^24 -, -, 20.35, 20.22.
+constexpr int threads_of_exact(facts const& f) {
+  int const most = f.source_count == 1 && f.state_bytes() <= 64 ? 32 : 16; // 1024 threads have 64 registers each
+  int warps = 4;
+  while (warps < most && i64(16) * warps * warps <= f.leaves())
+    warps *= 2;
+  return 32 * warps;
 }
 
 /// Leaves of a warp without a ring. One, where a state is a word or two: the loads of a whole leaf are in flight at once, and
@@ -30,13 +46,13 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
   p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : leaves_without_ring(f);
-  p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : wide || few || p.leaves_per_warp > 1 ? 256 : 512;
+  p.threads_per_block = p.stages > 0                             ? threads_per_ring_block(f)
+                        : wide || few || p.leaves_per_warp > 1 ? 256
+                        : f.any_exact()                        ? threads_of_exact(f)
+                                                               : 512;
   while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
-  bool const alone = heavy || (f.any_exact() && (p.stages > 0 || f.source_count > 1));
-  p.blocks_per_multiprocessor = alone ? 1 : 2;
-  while ((f.leaves() - 1) / p.leaves_per_block() + 1 > most_blocks(f, p))
-    p.leaves_per_warp *= 2;
+  p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
   p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 ? f.rows_per_leaf : 2)
                      : f.source_count <= 1 ? f.rows_per_leaf
                                            : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
