@@ -65,7 +65,7 @@ std::string launch_of(description const& d) {
                        threads == 1 ? "" : "s");
   }
   auto const& p = d.planned.plan;
-  auto const leaves = d.facts.any_exact() ? std::string("leaves dealt to the warps by turns")
+  auto const leaves = d.facts.any_exact() ? std::string("leaves by turns")
                                           : fmt::format("{} lea{} a warp", p.leaves_per_warp, p.leaves_per_warp == 1 ? "f" : "ves");
   return fmt::format("route full, one launch: {} block{} of {} threads{}, {}, {} of {} rows in flight{}", d.planned.blocks,
                      d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", leaves,

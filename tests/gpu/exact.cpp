@@ -157,19 +157,23 @@ TEST_CASE("two folds of one read, of which one keeps leaving its window") {
   }
 }
 
-TEST_CASE("columns that come through a ring, to warps by turns") {
+TEST_CASE("leaves by turns, from memory and through a ring") {
   if (no_kernels()) return;
-  auto const check = [](auto const& pattern, std::size_t n) {
+  auto const check = [](auto const& pattern, std::size_t n, bool ring) {
     using T = typename std::remove_cvref_t<decltype(pattern)>::value_type;
     std::vector<T> x(n);
     for (std::size_t i = 0; i < n; i += pattern.size()) std::copy_n(pattern.begin(), std::min(pattern.size(), n - i), x.begin() + std::ptrdiff_t(i));
     on_device<T> const there(x);
     auto const r = from(device(there.data(), i64(n))) | sum;
-    CHECK(explain(r, on::gpu, exact).text().find("bulk_ring") != std::string::npos);
+    CHECK((explain(r, on::gpu, exact).text().find("bulk_ring") != std::string::npos) == ring);
     CHECK(same_bits(run(r, exact, on::gpu), run(from(x) | sum, exact, on::cpu)));
   };
-  for (int kind : {0, 3, 7}) check(numbers<float>(kind, 999983, 8), (std::size_t(1) << 27) + 1234);
-  check(numbers<double>(0, 999983, 9), (std::size_t(1) << 26) + 777);
+  for (int kind : {0, 3, 7}) {
+    check(numbers<float>(kind, 999983, 8), (std::size_t(1) << 24) + 4099, false);
+    check(numbers<float>(kind, 999983, 8), (std::size_t(1) << 27) + 1234, true);
+  }
+  check(numbers<double>(0, 999983, 9), (std::size_t(1) << 23) + 513, false);
+  check(numbers<double>(0, 999983, 9), (std::size_t(1) << 26) + 777, true);
 }
 
 TEST_CASE("elements that do not exist add nothing, whatever the expression makes of them") {

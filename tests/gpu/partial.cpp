@@ -9,7 +9,7 @@
 
 namespace gpu_partial_spec {
 TALLY_FUNCTION(rotated, (unsigned long long a, unsigned long long b), { return ((a << 5) | (a >> 59)) + b; });
-TALLY_FUNCTION(spread, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 8)) * 0x9e3779b97f4a7c15ull; });
+TALLY_FUNCTION(scrambled, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 8)) * 0x9e3779b97f4a7c15ull; });
 TALLY_FUNCTION(same, (unsigned long long a), { return a; });
 } // namespace gpu_partial_spec
 
@@ -55,7 +55,7 @@ TEST_CASE("partials of both back ends merge to the bits of one run") {
   auto const x = uneven_numbers<float>(1000003);
   for (int parts : {1, 2, 3, 7, 20}) {
     check_parts(x, parts, reduce(sum, min, max, mean, variance));
-    check_parts(x, parts, reduce(fold_of(0ull, rotated, spread, same, associative)));
+    check_parts(x, parts, reduce(fold_of(0ull, rotated, scrambled, same, associative)));
     check_parts(x, parts, reduce(sum.where(_1 > 0.f), argmax, first.where(_1 > 100.f), sum(_1 * tally::index)));
     check_parts(x, parts, reduce(argmin, last, count_if(_1 > 0.f)));
   }

@@ -10,14 +10,15 @@
 
 namespace tally::inline v0::planning {
 
-/// Blocks of a grid. An exact sum is carried into its words once a block, so of those there are no more than run at once, and
-/// their warps go on by turns until no leaf is left. One fewer even: the last block waits for all others, and the grid behind has
-/// then all of its blocks on the chip. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), f32 of 2^24, us with 132 and 128
-/// blocks: 21.4, 20.2.
+/// Blocks of a grid. An exact sum is carried into its words once a block, so of those there are no more than run at once: their
+/// warps go on by turns until no leaf is left, and there are no more of them than that number of turns needs. H200, CUDA 13.0,
+/// 2026-11-20 (tests/bench/tune exact), f32, us with 132, 128 and 124 blocks: 2^23 13.70, 13.45, 15.18; 2^24 21.49, 21.26, 23.40.
 constexpr i64 blocks_of(facts const& f, plan const& p) {
-  i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1;
-  i64 const at_once = i64(f.target.multiprocessors) * p.blocks_per_multiprocessor - 1;
-  return f.any_exact() && at_once > 0 && blocks > at_once ? at_once : blocks;
+  i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1, at_once = i64(f.target.multiprocessors) * p.blocks_per_multiprocessor;
+  if (!f.any_exact() || blocks <= at_once)
+    return blocks;
+  i64 const turns = (f.leaves() - 1) / (at_once * p.warps_per_block()) + 1;
+  return (f.leaves() - 1) / (turns * p.warps_per_block()) + 1;
 }
 
 /// Threads of a block of exact sums: its warps meet in it, its blocks in the last, so four times as many blocks as warps take least
@@ -53,8 +54,9 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
   p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
+  // 1024 threads of an exact sum, with 8 and 4 rows, us: 2^22 9.48, 9.00; 2^24 21.67, 20.57; 2^26 66.54, 65.66 (tune exact)
   p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 ? f.rows_per_leaf : 2)
-                     : f.source_count <= 1 ? f.rows_per_leaf
+                     : f.source_count <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
                                            : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
