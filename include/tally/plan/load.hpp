@@ -33,9 +33,11 @@ constexpr load_primitive load_of() {
 }
 
 /// Leaves a warp needs before a ring has anything to fill ahead. H200, CUDA 13.0, 2026-11-20, sum, min, max, mean and
-/// variance of f32 (tests/bench/tune five): 2^24 31.5 -> 25.7 us, 2^28 300 -> 249 us. Exact sums of 2^28 (docs/measured),
-/// without a ring and with one: f32 240.5, 239.2; f64 478.6, 475.0; a dot product of f32 662, 706.
+/// variance of f32 (tests/bench/tune five): 2^24 31.5 -> 25.7 us, 2^28 300 -> 249 us.
 inline constexpr int leaves_per_ring = 8;
+/// The same for exact sums, which are closed once a block either way. Same day, without a ring and with one: f32 2^24 20.6, 22.1;
+/// 2^26 65.7, 66.9; 2^27 126.2, 125.3; 2^28 238.8, 237.0; a dot product of f32 of 2^28 483, 501.
+inline constexpr int leaves_per_ring_of_exact = 64;
 inline constexpr int stages_per_ring = 2;
 
 /// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
@@ -68,7 +70,7 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
     why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
     return false;
   }
-  i64 const enough = i64(f.target.multiprocessors) * 12 * leaves_per_ring * (f.any_exact() ? 8 : 1);
+  i64 const enough = i64(f.target.multiprocessors) * 12 * (f.any_exact() ? leaves_per_ring_of_exact : leaves_per_ring);
   if (f.leaves() < enough) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;

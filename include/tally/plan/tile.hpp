@@ -22,8 +22,8 @@ constexpr i64 blocks_of(facts const& f, plan const& p) {
 }
 
 /// Threads of a block of exact sums: its warps meet in it, its blocks in the last, so four times as many blocks as warps take least
-/// of both. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), us with 128, 256, 512 and 1024 threads: 2^16 3.80, 3.92, 4.48, -;
-/// 2^18 4.74, 4.14, 4.61, 6.19; 2^20 -, 6.25, 5.52, 6.76; 2^22 -, -, 9.87, 9.32; 2^24 -, -, 20.35, 20.22.
+/// of both. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), us with 128, 256, 512 and 1024 threads: 2^16 3.89, 3.97, 4.67, 6.13;
+/// 2^18 4.82, 4.14, 4.69, 6.18; 2^20 9.19, 6.37, 5.64, 6.85; 2^22 14.33, 11.20, 10.06, 9.46.
 constexpr int threads_of_exact(facts const& f) {
   int const most = f.source_count == 1 && f.state_bytes() <= 64 ? 32 : 16; // 1024 threads have 64 registers each
   int warps = 4;
