@@ -59,6 +59,13 @@ std::string spell(axes_plan const& p, int sources) {
                      p.batches, p.warps_per_group, p.one_leaf, p.one_leaf_a_warp, p.one_reduced_axis, p.one_kept_axis, loads);
 }
 
+std::string spell(segments_plan const& p) {
+  return fmt::format("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
+                     ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}}}",
+                     p.warps_per_block, p.blocks_per_multiprocessor, p.tile_elements, p.elements_per_lane, p.rows_in_flight,
+                     p.leaves_per_part);
+}
+
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)

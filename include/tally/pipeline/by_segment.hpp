@@ -32,6 +32,10 @@ struct folded_by_segment {
     else
       return detail::judge_group_folds<Pipe, Folds...>();
   }
+  template <class Out>
+  void print_head(Out& out) const {
+    out.text(Offset(-1) < Offset(0) ? "by_segment(i" : "by_segment(u").number(8 * sizeof(Offset)).text("[").number(where.entries).text("]");
+  }
   template <class Pipe>
   constexpr auto bind(Pipe const& pipe) const {
     auto planted = detail::plant_group(pipe, folds);

@@ -8,6 +8,7 @@
 
 #include <tally/plan/axes_plan.hpp>
 #include <tally/plan/facts.hpp>
+#include <tally/plan/segments_plan.hpp>
 
 namespace tally::inline v0 {
 
@@ -15,6 +16,9 @@ namespace tally::inline v0 {
 std::string spell(plan const& p, int sources, int folds);
 /// "tally::axes_plan{.route = ...}", with the first sources only.
 std::string spell(axes_plan const& p, int sources);
+
+/// "tally::segments_plan{.warps_per_block = ...}".
+std::string spell(segments_plan const& p);
 
 char const* spell(contract);
 char const* spell(axes_route);

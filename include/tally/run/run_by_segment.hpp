@@ -8,6 +8,7 @@
 
 #include <tally/pipeline/by_segment.hpp>
 #include <tally/run/cpu_segments.hpp>
+#include <tally/run/gpu_segments.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 
@@ -15,15 +16,6 @@ namespace tally::inline v0 {
 
 namespace detail {
 
-/// Throws bad_offsets with the first offset, counted from 0, that lies below the one before it.
-template <class Offset>
-[[gnu::cold, noreturn]] void throw_falling(groups_between_offsets<Offset> const& at) {
-  i64 i = 1;
-  while (i < at.entries - 1 && at.offsets[i] >= at.offsets[i - 1])
-    ++i;
-  throw bad_offsets("offset " + std::to_string(i) + " is " + std::to_string(at.offsets[i]) + ", the one before it is " +
-                    std::to_string(at.offsets[i - 1]) + ".");
-}
 /// Whether an offset below `end` and above `begin` lies below the one before it.
 template <class Offset>
 bool falls(Offset const* offsets, i64 begin, i64 end) {
@@ -32,17 +24,32 @@ bool falls(Offset const* offsets, i64 begin, i64 end) {
     found |= offsets[i + 1] < offsets[i];
   return found;
 }
-/// Throws null_column, wrong_residence or bad_offsets unless the host can read the offsets and they are those of an extent.
+/// Throws bad_offsets or null_column unless there are offsets at all.
 template <class Offset>
-void check_offsets(groups_between_offsets<Offset> const& at, i64 extent, int threads) {
+void check_entries(groups_between_offsets<Offset> const& at) {
   if (at.entries < 1)
     throw bad_offsets("by_segment has " + std::to_string(at.entries) + " offsets, and n segments take n + 1.");
   if (at.offsets == nullptr)
     throw null_column("the offsets are a null pointer with " + std::to_string(at.entries) + " entries.");
-  if (gpu::residence_of(at.offsets) == gpu::residence::device)
-    throw wrong_residence("the offsets are in device memory and the run is on the CPU.");
+}
+template <class Offset>
+[[gnu::cold, noreturn]] void throw_negative(Offset first) {
+  throw bad_offsets("offset 0 is " + std::to_string(first) + ", below 0.");
+}
+template <class Offset>
+[[gnu::cold, noreturn]] void throw_falling(i64 i, Offset before, Offset o) {
+  throw bad_offsets("offset " + std::to_string(i) + " is " + std::to_string(o) + ", the one before it is " + std::to_string(before) + ".");
+}
+template <class Offset>
+[[gnu::cold, noreturn]] void throw_beyond(i64 i, Offset o, i64 extent) {
+  throw bad_offsets("offset " + std::to_string(i) + " is " + std::to_string(o) + ", the source has " + std::to_string(extent) + " elements.");
+}
+
+/// Throws bad_offsets unless offsets that the host can read are those of an extent.
+template <class Offset>
+void check_offsets(groups_between_offsets<Offset> const& at, i64 extent, int threads) {
   if (at.offsets[0] < Offset(0))
-    throw bad_offsets("offset 0 is " + std::to_string(at.offsets[0]) + ", below 0.");
+    throw_negative(at.offsets[0]);
   i64 const steps = at.entries - 1, chunk = 1 << 18, chunks = steps == 0 ? 0 : (steps - 1) / chunk + 1;
   std::atomic<bool> wrong{false};
   if (chunks > 0)
@@ -51,10 +58,24 @@ void check_offsets(groups_between_offsets<Offset> const& at, i64 extent, int thr
         wrong = true;
     });
   if (wrong)
-    throw_falling(at);
+    for (i64 i = 1; i <= steps; ++i)
+      if (at.offsets[i] < at.offsets[i - 1])
+        throw_falling(i, at.offsets[i - 1], at.offsets[i]);
   if (static_cast<u64>(at.offsets[steps]) > static_cast<u64>(extent))
-    throw bad_offsets("offset " + std::to_string(steps) + " is " + std::to_string(at.offsets[steps]) + ", the source has " +
-                      std::to_string(extent) + " elements.");
+    throw_beyond(steps, at.offsets[steps], extent);
+}
+/// Throws bad_offsets about offset number `wrong`, which a kernel found in device memory.
+template <class Offset>
+[[gnu::cold, noreturn]] void throw_wrong(groups_between_offsets<Offset> const& at, i64 wrong, i64 extent, int ordinal, gpu::stream_ref stream) {
+  Offset two[2]{};
+  i64 const from = wrong > 0 ? wrong - 1 : 0;
+  gpu::copy(two, at.offsets + from, sizeof(Offset) * static_cast<std::size_t>(wrong - from + 1), ordinal, stream);
+  gpu::wait(ordinal, stream);
+  if (wrong == 0)
+    throw_negative(two[0]);
+  if (two[1] < two[0])
+    throw_falling(wrong, two[0], two[1]);
+  throw_beyond(wrong, two[1], extent);
 }
 
 } // namespace detail
@@ -62,10 +83,13 @@ void check_offsets(groups_between_offsets<Offset> const& at, i64 extent, int thr
 /// The answers of a grouping by segment, on the host.
 template <class Offset, class Program, class Nodes, class Source>
 auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, on::cpu_place where, contract) {
+  detail::check_entries(d.where);
+  if (gpu::residence_of(d.where.offsets) == gpu::residence::device)
+    throw wrong_residence("the offsets are in device memory and the run is on the CPU.");
   detail::check_offsets(d.where, d.program.extent, where.thread_count);
   if constexpr (Program::leaf_count > 0) {
     auto program = d.program;
-    if (program.extent > 0)
+    if (program.extent > 0 && d.where.segments() > 0)
       detail::check_host_can_read(program);
   }
   i64 const extents[1] = {d.where.segments()};
@@ -84,6 +108,85 @@ auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const
     return std::move(std::get<0>(arrays));
   else
     return arrays;
+}
+
+namespace detail {
+
+template <class Offset>
+constexpr char const* offset_text() {
+  return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::i64" : "tally::u64") : (Offset(-1) < Offset(0) ? "tally::i32" : "tally::u32");
+}
+template <class Leaf>
+concept checked_leaf = requires(Leaf const& l, typename Leaf::state const& s) { l.monoid.overflowed(s); };
+template <class Program>
+inline constexpr bool any_checked = false;
+template <class Columns, class... Leaves>
+inline constexpr bool any_checked<program<Columns, Leaves...>> = (false || ... || checked_leaf<Leaves>);
+template <class... States>
+constexpr int words_of_each(pack<States...> const*) {
+  return int((0 + ... + ((sizeof(States) + 3) / 4)));
+}
+
+/// Offsets in host memory are checked and only what lies between the first and the last is moved to the device; offsets in device
+/// memory are read by the kernel alone, which reports what is wrong with them.
+template <class Offset, class Program, class... Nodes>
+auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, on::gpu_place where, contract c, bool on_device) {
+  static gpu::kernels_of<segments_plan> kernels;
+  i64 const segments = d.where.segments();
+  i64 const base = on_device ? 0 : d.where.begin(0);
+  auto p = d.program.part(base, (on_device ? d.program.extent : d.where.begin(segments)) - base);
+  gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
+                          words_of_each(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
+                          d.where.offsets, d.where.entries, base, {}, where.ordinal, where.queue};
+  if (p.extent > 0)
+    places_of(p, r.columns);
+  if (r.ordinal < 0)
+    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
+  if (r.ordinal < 0)
+    r.ordinal = 0;
+  gpu::device_memory moved;
+  if (!on_device) {
+    moved = gpu::stage(d.where.offsets, sizeof(Offset) * static_cast<std::size_t>(d.where.entries), r.ordinal, r.stream);
+    r.offsets = moved.data();
+  }
+  answers_on_device<Program, Nodes...> answers(segments, r.ordinal, r.stream);
+  r.to = answers.places();
+  gpu::staged_columns staged;
+  auto const plan = gpu::enqueue(r, staged);
+  if (on_device || any_checked<Program>) {
+    auto const faults = gpu::faults_of(r, plan);
+    if (faults.wrong_offset >= 0)
+      throw_wrong(d.where, faults.wrong_offset, p.extent, r.ordinal, r.stream);
+    if (faults.overflow)
+      throw overflow("a checked sum left the range of its 64-bit accumulator.");
+  }
+  i64 const extents[1] = {segments};
+  return answers.template fetch<1>(extents);
+}
+
+} // namespace detail
+
+/// The answers of a grouping by segment, from a GPU.
+template <class Offset, class Program, class... Nodes, class Source>
+auto compute_groups(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where, contract c) {
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  detail::check_entries(d.where);
+  int owner = 0;
+  bool const on_device = gpu::residence_of(d.where.offsets, &owner) == gpu::residence::device;
+  if (!on_device)
+    detail::check_offsets(d.where, d.program.extent, 0);
+  if constexpr (Program::leaf_count > 0)
+    if (d.where.segments() > 0)
+      return detail::segments_on_gpu(d, where, c, on_device);
+  if (!on_device)
+    return compute_groups(d, s, on::cpu, c);
+  std::vector<Offset> here(static_cast<std::size_t>(d.where.entries)); // nothing is folded: the offsets themselves are the answer
+  gpu::copy(here.data(), d.where.offsets, here.size() * sizeof(Offset), owner, where.queue);
+  gpu::wait(owner, where.queue);
+  auto same = d;
+  same.where.offsets = here.data();
+  return compute_groups(same, s, on::cpu, c);
 }
 
 } // namespace tally::inline v0

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Segments on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once; and what became of the offsets.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_segments.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace tally::inline v0::gpu {
+
+namespace {
+
+constexpr std::size_t fault_bytes = 64; // in front of the arrivals, on a cache line of its own
+
+segments_launch launch_of(segments_request const& r, segments_plan const& p) {
+  return cut_segments(r.f, p, r.f.extent, r.entries - 1, r.base);
+}
+char* zeros_of(segments_request const& r, segments_launch const& l) {
+  return static_cast<char*>(workspace(r.ordinal, r.stream, fault_bytes + 4 * static_cast<std::size_t>(l.places), workspace_kind::zeros));
+}
+
+} // namespace
+
+unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p) {
+  unit u;
+  u.header = "tally/kernel/segments.cuh";
+  u.extra_headers = headers_for(t);
+  u.definitions = t.definitions();
+  u.assertions = layout_assertions(t);
+  u.name_expression = fmt::format("tally::kernel::segments<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
+  return u;
+}
+
+segments_plan enqueue(segments_request& r, staged_columns& staged) {
+  r.f.target = target_of(r.ordinal);
+  stage_columns(r.columns, r.f.source_count, r.f.sources, r.ordinal, r.stream, staged);
+  segments_plan const plan = make_segments_plan(r.f);
+  segments_launch l = launch_of(r, plan);
+  if (l.blocks > 0x7fffffff)
+    throw too_large(fmt::format("{} segments need {} blocks, a launch has at most {}.", r.entries - 1, l.blocks, 0x7fffffff));
+  kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of(*r.type, r.offset_type, plan); });
+  auto const bytes_of_place = static_cast<std::size_t>(r.words_per_place) * 4;
+  void* parts = nullptr;
+  if (l.places > 0)
+    parts = workspace(r.ordinal, r.stream, static_cast<std::size_t>(l.places) * bytes_of_place, workspace_kind::scratch);
+  char* const zeros = zeros_of(r, l);
+  void* fault = zeros;
+  void* arrivals = zeros + fault_bytes;
+  struct {
+    void const* offsets;
+    i64 entries;
+  } at{r.offsets, r.entries};
+  void* arguments[] = {r.program, &at, &l.cut, const_cast<void*>(r.nodes), &r.to, &parts, &arrivals, &fault};
+  launch_shape shape;
+  shape.grid_blocks = static_cast<unsigned>(l.blocks);
+  shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
+  launch(k, shape, arguments, r.stream);
+  return plan;
+}
+
+segments_faults faults_of(segments_request const& r, segments_plan const& p) {
+  auto const l = launch_of(r, p);
+  char* const zeros = zeros_of(r, l);
+  u64 fault[2]{};
+  copy(fault, zeros, sizeof fault, r.ordinal, r.stream);
+  wait(r.ordinal, r.stream);
+  if (fault[0] != 0 || fault[1] != 0) {
+    std::vector<char> const clean(fault_bytes + 4 * static_cast<std::size_t>(l.places));
+    copy(zeros, clean.data(), clean.size(), r.ordinal, r.stream);
+    wait(r.ordinal, r.stream);
+  }
+  return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
+}
+
+} // namespace tally::inline v0::gpu

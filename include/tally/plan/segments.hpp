@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The planner of segments, as a contents page: from the facts of a program to the plan of its kernel, and from extents to the cut of
+// its work. Layer 3. Nothing here looks at an offset, which may be known to the device alone.
+#pragma once
+
+#include <tally/plan/facts.hpp>
+#include <tally/plan/segments_plan.hpp>
+
+namespace tally::inline v0 {
+
+namespace planning {
+
+/// Shared memory of a warp: a tile of f32 is one leaf.
+inline constexpr i64 tile_bytes = 4096;
+/// Bytes of elements that a lane has in flight.
+inline constexpr i64 bytes_in_flight = 128;
+
+constexpr i64 bounded(i64 low, i64 x, i64 high) { return x < low ? low : x > high ? high : x; }
+constexpr i64 power_of_two_up_to(i64 n) {
+  i64 p = 1;
+  while (2 * p <= n)
+    p *= 2;
+  return p;
+}
+
+/// Elements of a tile: whole groups of eight, so that lanes that read side by side meet different banks.
+constexpr int choose_tile(facts const& f) {
+  i64 const row = f.bytes_per_row();
+  return int(bounded(64, power_of_two_up_to(tile_bytes / (row > 0 ? row : 4)), 2048));
+}
+/// Bytes of shared memory that a warp's tile takes, gaps between groups of eight elements included.
+constexpr i64 bytes_of_tile(facts const& f, int elements) {
+  i64 bytes = 64;
+  for (int c = 0; c < f.source_count; ++c)
+    if (i64 const size = f.sources[c].bytes_per_element; size > 0)
+      bytes += (elements + elements / 8 * (size >= 4 ? 1 : 4 / size)) * size + 16;
+  return bytes;
+}
+/// Warps of a block, which share nothing: as many as keep their tiles in the shared memory that every chip has.
+constexpr int choose_warps(facts const& f, int tile_elements) {
+  int warps = 8;
+  while (warps > 1 && warps * bytes_of_tile(f, tile_elements) > 48 * 1024)
+    warps /= 2;
+  return warps;
+}
+/// Eight elements of a lane are a straight tree in registers, unless states are wide.
+constexpr int choose_elements_per_lane(facts const& f) { return f.running_bytes() <= 16 ? 8 : f.running_bytes() <= 64 ? 4 : 2; }
+constexpr int choose_rows_in_flight(facts const& f) {
+  i64 const row = f.bytes_per_row() > 0 ? f.bytes_per_row() : 4;
+  return int(bounded(1, power_of_two_up_to(bytes_in_flight / (row * f.lanes_per_group)), f.rows_per_leaf));
+}
+
+} // namespace planning
+
+/// Plans the kernel of segments, or of a batch.
+constexpr segments_plan make_segments_plan(facts const& f) {
+  segments_plan p{};
+  p.tile_elements = planning::choose_tile(f);
+  p.warps_per_block = planning::choose_warps(f, p.tile_elements);
+  p.blocks_per_multiprocessor = f.running_bytes() <= 16 && f.bytes_per_row() <= 16 ? 4 : 1;
+  p.elements_per_lane = planning::choose_elements_per_lane(f);
+  p.rows_in_flight = planning::choose_rows_in_flight(f);
+  p.leaves_per_part = 8;
+  return p;
+}
+
+/// The elements of a part.
+constexpr i64 elements_per_part(facts const& f, segments_plan const& p) { return f.elements_per_leaf() * p.leaves_per_part; }
+
+/// The cut of one launch over `extent` elements, and how many places its meetings need.
+struct segments_launch {
+  segments_cut cut;
+  i64 blocks;
+  i64 places;
+};
+constexpr segments_launch cut_segments(facts const& f, segments_plan const& p, i64 extent, i64 segments, i64 base) {
+  segments_launch out{};
+  out.cut.extent = extent;
+  out.cut.base = base;
+  out.cut.share = elements_per_part(f, p);
+  i64 const warps = (extent + segments * cost_of_offset) / out.cut.share + 1;
+  out.blocks = (warps - 1) / p.warps_per_block + 1;
+  i64 size = out.cut.share;
+  for (int l = 0; l < max_meeting_levels; ++l) {
+    out.cut.level[l] = out.places;
+    if (size < extent) {
+      out.places += 2 * (extent / size + 1);
+      size *= parts_that_meet;
+    }
+  }
+  return out;
+}
+
+} // namespace tally::inline v0

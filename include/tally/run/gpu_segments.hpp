@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The doors to the routes of segments and of batches on a GPU. Layer 5. Planning, compiling, staging and launching are compiled in
+// dsl/gpu/segments.cpp.
+#pragma once
+
+#include <tally/plan/segments.hpp>
+#include <tally/run/gpu_groups.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// One read that folds by segment.
+struct segments_request {
+  group_type const* type;
+  kernels_of<segments_plan>* kernels;
+  char const* offset_type; ///< as device text
+  int words_per_place;     ///< 32-bit words of all states, each state in words of its own
+  void* program;           ///< pointers of staged columns are replaced in place
+  void const* nodes;
+  column_place columns[max_sources];
+  facts f; ///< the target is filled in by the door; the extent is that of the program
+  void const* offsets; ///< in memory that the device reads
+  i64 entries; ///< two at least
+  i64 base;    ///< what is taken off every offset
+  answer_arrays to;
+  int ordinal; ///< of the device that runs it
+  stream_ref stream;
+};
+
+/// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of
+/// planning, compiling, staging and launching.
+segments_plan enqueue(segments_request& r, staged_columns& staged);
+/// What a kernel found wrong.
+struct segments_faults {
+  i64 wrong_offset = -1; ///< the number of the first one, or -1
+  bool overflow = false; ///< of a checked fold
+};
+/// Waits for a request that was queued; where something is wrong the workspace is made clean again.
+segments_faults faults_of(segments_request const& r, segments_plan const& p);
+/// The translation unit for a plan, for explain and for tests.
+unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p);
+
+} // namespace tally::inline v0::gpu

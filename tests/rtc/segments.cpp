@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernel of segments, compiled from the pipeline a user writes down to a cubin, for one chip of each family. Needs NVRTC, no GPU.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+using namespace tally;
+
+TALLY_STRUCT(rtc_line, { unsigned long long a, b; });
+TALLY_FUNCTION(rtc_composed, (rtc_line x, rtc_line y), { return rtc_line{x.a * y.a, y.a * x.b + y.b}; });
+TALLY_FUNCTION(rtc_line_of, (float x), { return rtc_line{x > 0 ? 3ull : 5ull, 7}; });
+TALLY_FUNCTION(rtc_offset, (rtc_line x), { return x.b; });
+
+namespace {
+
+constexpr target families[] = {targets::a100, targets::h200, targets::b200, targets::rtx_pro_6000};
+
+template <class T>
+auto made_up(i64 n) {
+  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000)), n);
+}
+
+/// Compiles the kernel of a grouping by segment; gives its plan, and the machine code through `*ptx`.
+template <class Pipe, class Grouping, class... Options>
+segments_plan compiles(grouped<Pipe, Grouping> const& r, target const& chip, Options... options) {
+  auto const d = get<0>(r.folds).bind(detail::pipe_for<Options...>(r.pipe));
+  using Program = std::remove_cvref_t<decltype(d.program)>;
+  using Nodes = std::remove_cvref_t<decltype(d.nodes)>;
+  auto const f = facts_of(d.program, chip, detail::contract_in(options...));
+  auto const plan = make_segments_plan(f);
+  static bool const able = gpu::can_compile();
+  if (!able) {
+    static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
+    (void)said;
+    return plan;
+  }
+  gpu::compiled made;
+  auto const unit = gpu::unit_of(detail::group_type_of<Program, Nodes>(), "tally::i64", plan);
+  INFO(text_of(r));
+  CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));
+  CHECK(made.ptx.find(".target sm_" + std::to_string(chip.compute_major) + std::to_string(chip.compute_minor)) != std::string::npos);
+  CHECK(made.log == "");
+  return plan;
+}
+
+auto const x = made_up<float>(1 << 20);
+auto const offsets = made_up<i64>(1001);
+
+} // namespace
+
+TEST_CASE("sums of segments compile for every family") {
+  for (auto const& chip : families)
+    CHECK(compiles(from(x) | by_segment(offsets, sum), chip).tile_elements == 1024);
+}
+
+TEST_CASE("folds of every kind, several columns, masks, positions, small types and structs of the user's own compile") {
+  auto const& chip = targets::h200;
+  compiles(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean, variance, argmax, minmax, count), chip);
+  compiles(from(x) | by_segment(offsets, fold_of(rtc_line{1, 0}, rtc_composed, rtc_line_of, rtc_offset, associative), sum(cast<i64>(_1)).checked()), chip);
+  compiles(from(made_up<bf16>(99), made_up<i8>(99), made_up<double>(99)) | by_segment(offsets, sum(_1), max(_2), logsumexp(_3)), chip);
+  compiles(from(every(reinterpret_cast<float const*>(0x7f0000000000), 77, 3), iota(77)) | by_segment(offsets, sum(_1 * _2), first(_1), min(tally::index)), chip);
+  compiles(from(x) | by_segment(offsets, sum, mean), chip, exact);
+}
