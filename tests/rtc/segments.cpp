@@ -66,3 +66,14 @@ TEST_CASE("folds of every kind, several columns, masks, positions, small types a
   compiles(from(every(reinterpret_cast<float const*>(0x7f0000000000), 77, 3), iota(77)) | by_segment(offsets, sum(_1 * _2), first(_1), min(tally::index)), chip);
   compiles(from(x) | by_segment(offsets, sum, mean), chip, exact);
 }
+
+TEST_CASE("a batch compiles for every family") {
+  auto const b = tally::bind(from(x) | filter(_1 > 0.f) | reduce(sum, argmax, variance));
+  for (auto const& chip : families) {
+    auto const plan = make_batch_plan(facts_of(b.program, chip, contract::reproducible));
+    if (!gpu::can_compile()) return;
+    gpu::compiled made;
+    CHECK_NOTHROW(made = gpu::compile(gpu::unit_of_batch(detail::type_of<std::remove_cvref_t<decltype(b.program)>>(), plan), chip.compute_major, chip.compute_minor));
+    CHECK(made.log == "");
+  }
+}

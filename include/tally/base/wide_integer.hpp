@@ -58,8 +58,14 @@ struct wide_integer {
   /// The highest bit that is set, -1 for zero.
   constexpr int highest_bit() const {
     for (int w = Words - 1; w >= 0; --w)
-      if (word[w] != 0)
-        return w * 64 + 63 - __builtin_clzll(word[w]);
+      if (word[w] != 0) {
+        int bit = w * 64;
+        u64 rest = word[w]; // halved by hand: not every compiler of kernels counts leading zeros by the same name
+        for (int half = 32; half > 0; half /= 2)
+          if (rest >> half != 0)
+            rest >>= half, bit += half;
+        return bit;
+      }
     return -1;
   }
   TALLY_INLINE constexpr wide_integer& operator+=(wide_integer const& b) {

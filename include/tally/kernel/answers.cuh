@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/fold/answer_nodes.hpp>
+#include <tally/fold/exact_nodes.hpp>
 #include <tally/plan/group_facts.hpp>
 
 namespace tally::inline v0::kernel {

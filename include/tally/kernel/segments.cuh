@@ -9,7 +9,6 @@
 #include <tally/fold/folds.hpp>
 #include <tally/fold/segments.hpp>
 #include <tally/kernel/answers.cuh>
-#include <tally/kernel/load.cuh>
 #include <tally/kernel/part_meeting.cuh>
 #include <tally/kernel/warp_leaf.cuh>
 
@@ -156,7 +155,7 @@ __device__ __forceinline__ void find_segments(All const& all, i64 const (&cost)[
     for (int w = 0; w < 2; ++w) {
       step[w] = (high[w] - found[w] + 31) / 32;
       i64 const pivot = found[w] + (lane + 1) * step[w] - 1;
-      below[w] = pivot < high[w] && all.offset(pivot) - origin + pivot * cost_of_offset < cost[w];
+      below[w] = found[w] < high[w] && pivot < high[w] && all.offset(pivot) - origin + pivot * cost_of_offset < cost[w];
     }
 #pragma unroll
     for (int w = 0; w < 2; ++w) {
@@ -187,7 +186,7 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
     i64 length = size;
     for (int l = 0; l < level; ++l)
       length *= parts_that_meet;
-    return all.cut.level[level] + 2 * ((begin + node * length) / length) + (node == 0 ? 1 : 0);
+    return all.cut.levels.begin[level] + 2 * ((begin + node * length) / length) + (node == 0 ? 1 : 0);
   };
   if (meet_parts(all.p, all.room, parts, k, lane, s, place) && lane == 0)
     all.answer(s, n, segment);
@@ -232,28 +231,33 @@ __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int co
     int const who = __ffs(int(longer)) - 1;
     int const elements = __shfl_sync(0xffffffffu, n, who), at = __shfl_sync(0xffffffffu, x, who);
     tile_rows<P, Program> const rows{all.p, t, origin + at, at};
-    auto const states =
-        fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(all.p, rows, elements, 0, (elements - 1) / shape_of<Program>.elements() + 1, lane);
+    static_assert(P.tile_elements <= shape_of<Program>.elements(), "a segment of a tile is not longer than a leaf");
+    auto const states = fold_leaf_by_warp<1, true>(all.p, rows, 0, elements, lane);
     if (lane == 0)
       all.answer(states, elements, s + who);
   }
   __syncwarp(); // before the tile is staged again
 }
 
-/// Segments [s, end) and what of the segment in front of them belongs to the share that begins at `cost`.
+/// The part of segment c, which begins in front of the share that begins at `cost`, that begins in the share; 0: none. Part k > 0 costs
+/// what its first element does, and c + 1 offsets.
+template <class All>
+__device__ __forceinline__ i64 part_in_share(All const& all, i64 cost, i64 c) {
+  i64 const size = all.cut.share, begin = all.offset(c), end = all.offset(c + 1);
+  i64 const from = cost - (begin - all.offset(0)) - (c + 1) * cost_of_offset;
+  i64 const k = from <= size ? 1 : (from - 1) / size + 1;
+  return all.valid(begin, end) && begin + k * size < end && k * size < from + size ? k : 0;
+}
+
+/// Segments [s, last) and what of the segment in front of them belongs to the share that begins at `cost`.
 template <segments_plan P, class All, class Tile>
 __device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i64 s, i64 last, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   constexpr int straight = longest_straight<P, Program>;
-  i64 const part = all.cut.share;
-  if (s > 0) { // part k > 0 of segment c costs what its first element does, and c + 1 offsets
-    i64 const begin = all.offset(s - 1), end = all.offset(s);
-    i64 const from = cost - (begin - all.offset(0)) - s * cost_of_offset;
-    i64 const k = from <= part ? 1 : (from - 1) / part + 1;
-    if (all.valid(begin, end) && begin + k * part < end && k * part < from + part)
-      fold_part<P>(all, s - 1, begin, end - begin, k, lane);
-  }
   i64 const segments = all.at.segments();
+  i64 part = s > 0 ? part_in_share(all, cost, s - 1) : 0;
+  if (part > 0)
+    --s; // its part is folded first, as if it were a segment of the share
   auto const asked = [&](i64 from) { return all.offset(from + lane <= segments ? from + lane : segments); };
   i64 begin = s < last ? asked(s) : 0;
 #pragma unroll 1
@@ -271,9 +275,10 @@ __device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i6
     if (!alone)
       fold_tile<P>(all, t, s, fitting, own_begin, int(end - own_begin), lane);
     else if (all.valid(origin, first_end))
-      fold_part<P>(all, s, origin, first_end - origin, 0, lane);
+      fold_part<P>(all, s, origin, first_end - origin, part, lane);
     else if (first_end < origin && lane == 0)
       all.report(s + 1);
+    part = 0;
     s = next;
   }
 }
@@ -282,7 +287,7 @@ __device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i6
 /// answers are not to be looked at.
 template <segments_plan P, class Program, class Nodes, class Offset>
 __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
-    segments(__grid_constant__ Program const p, groups_between_offsets<Offset> const at, __grid_constant__ segments_cut const cut,
+    segments(__grid_constant__ Program const p, __grid_constant__ groups_between_offsets<Offset> const at, __grid_constant__ segments_cut const cut,
              __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to, u32* parts, u32* arrivals, u64* fault) {
   using Tile = tile<P, cuda::std::remove_cvref_t<decltype(p.columns)>>;
   __shared__ alignas(16) unsigned char tiles[P.warps_per_block * sizeof(Tile)];

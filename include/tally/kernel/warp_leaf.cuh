@@ -79,14 +79,15 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
   });
 }
 
-/// The states of the leaf that starts at element `first` of a source of rows and has n >= 1 elements; valid in lane 0.
-template <int RowsInFlight, class Program, class Source>
+/// The states of the leaf that starts at element `first` of a source of rows and has n >= 1 elements; valid in lane 0. A source that is
+/// near needs no loop of its own for whole leaves.
+template <int RowsInFlight, bool Near, class Program, class Source>
 __device__ __forceinline__ typename Program::states fold_leaf_by_warp(Program const& p, Source const& source, i64 first, int n, int lane) {
   using folds_of = warp_folds_of<Program>;
   constexpr leaf_shape shape = shape_of<Program>;
   auto folds = folds_of::make(p.leaves);
   int rows = shape.rows;
-  if (n == shape.elements()) {
+  if (!Near && n == shape.elements()) {
 #pragma unroll
     for (int r = 0; r < shape.rows; r += RowsInFlight)
       feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
@@ -121,7 +122,7 @@ __device__ __forceinline__ typename Program::states fold_leaves_by_warp(Program 
   for (int k = 0; k < count; ++k) {
     i64 const first = (leaf + k) * elements;
     i64 const left = n - first;
-    s = tree.push(combine, k, fold_leaf_by_warp<RowsInFlight>(p, source, first, left < elements ? int(left) : elements, lane));
+    s = tree.push(combine, k, fold_leaf_by_warp<RowsInFlight, false>(p, source, first, left < elements ? int(left) : elements, lane));
   }
   if (count < Most) {
     bool begun = false;

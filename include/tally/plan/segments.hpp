@@ -45,7 +45,7 @@ constexpr int choose_warps(facts const& f, int tile_elements) {
   return warps;
 }
 /// Eight elements of a lane are a straight tree in registers, unless states are wide.
-constexpr int choose_elements_per_lane(facts const& f) { return f.running_bytes() <= 16 ? 8 : f.running_bytes() <= 64 ? 4 : 2; }
+constexpr int choose_elements_per_lane(facts const& f) { return f.state_bytes() <= 16 ? 8 : f.state_bytes() <= 64 ? 4 : 2; }
 constexpr int choose_rows_in_flight(facts const& f) {
   i64 const row = f.bytes_per_row() > 0 ? f.bytes_per_row() : 4;
   return int(bounded(1, power_of_two_up_to(bytes_in_flight / (row * f.lanes_per_group)), f.rows_per_leaf));
@@ -58,7 +58,7 @@ constexpr segments_plan make_segments_plan(facts const& f) {
   segments_plan p{};
   p.tile_elements = planning::choose_tile(f);
   p.warps_per_block = planning::choose_warps(f, p.tile_elements);
-  p.blocks_per_multiprocessor = f.running_bytes() <= 16 && f.bytes_per_row() <= 16 ? 4 : 1;
+  p.blocks_per_multiprocessor = f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 4 : 1;
   p.elements_per_lane = planning::choose_elements_per_lane(f);
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_per_part = 8;
@@ -83,13 +83,33 @@ constexpr segments_launch cut_segments(facts const& f, segments_plan const& p, i
   out.blocks = (warps - 1) / p.warps_per_block + 1;
   i64 size = out.cut.share;
   for (int l = 0; l < max_meeting_levels; ++l) {
-    out.cut.level[l] = out.places;
+    out.cut.levels.begin[l] = out.places;
     if (size < extent) {
       out.places += 2 * (extent / size + 1);
       size *= parts_that_meet;
     }
   }
   return out;
+}
+
+/// Plans the kernel of a batch: shorter parts, because a small reduction is done when its longest part is.
+constexpr segments_plan make_batch_plan(facts const& f) {
+  segments_plan p = make_segments_plan(f);
+  p.warps_per_block = 4;
+  p.leaves_per_part = 4;
+  return p;
+}
+/// The places that meetings of `items` programs need, which have `parts` parts together and `most` at most.
+constexpr i64 cut_batch(i64 items, i64 parts, i64 most, meeting_levels& levels) {
+  i64 places = 0;
+  for (int l = 0; l < max_meeting_levels; ++l) {
+    levels.begin[l] = places;
+    if (most > 1)
+      places += parts + items + 1;
+    parts /= parts_that_meet;
+    most = (most - 1) / parts_that_meet + 1;
+  }
+  return places;
 }
 
 } // namespace tally::inline v0

@@ -26,12 +26,17 @@ inline constexpr int parts_that_meet = 64;
 inline constexpr int cost_of_offset = 4;
 inline constexpr int max_meeting_levels = 8;
 
+/// Where the places of each level of meetings begin.
+struct meeting_levels {
+  i64 begin[max_meeting_levels];
+};
+
 /// How the work of one launch is cut.
 struct segments_cut {
-  i64 extent;   ///< elements of the source
-  i64 base;     ///< what is taken off every offset
-  i64 share;    ///< elements and offsets of one warp
-  i64 level[max_meeting_levels]; ///< where the places of each level of meetings begin
+  i64 extent; ///< elements of the source
+  i64 base;   ///< what is taken off every offset
+  i64 share;  ///< elements and offsets of one warp
+  meeting_levels levels;
 };
 
 } // namespace tally::inline v0

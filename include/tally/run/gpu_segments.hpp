@@ -25,6 +25,7 @@ struct segments_request {
   answer_arrays to;
   int ordinal; ///< of the device that runs it
   stream_ref stream;
+  segments_plan const* given = nullptr; ///< a plan to use instead of the planner's; null: none
 };
 
 /// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of
@@ -39,5 +40,23 @@ struct segments_faults {
 segments_faults faults_of(segments_request const& r, segments_plan const& p);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p);
+
+
+/// Full reductions of one type, in one launch.
+struct batch_request {
+  program_type const* type;
+  kernels_of<segments_plan>* kernels;
+  void const* programs; ///< one after the other in host memory; their columns are in memory that the device reads
+  i64 const* extents;
+  i64 items; ///< one at least, not all without elements
+  facts f;
+  int ordinal; ///< of the device that runs it
+  stream_ref stream;
+};
+/// Computes them and waits: the states of all programs lie in the slot, one after the other, except those without elements, which are
+/// not written. Throws the typed errors of compiling and launching.
+result_slot compute(batch_request const& r);
+/// The translation unit for a plan, for tests.
+unit unit_of_batch(program_type const& t, segments_plan const& p);
 
 } // namespace tally::inline v0::gpu

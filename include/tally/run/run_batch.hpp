@@ -4,12 +4,14 @@
 // before anything is computed; small ones are spread over the cores, large ones take all cores one after the other.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
 
 #include <tally/pipeline/batch.hpp>
+#include <tally/run/gpu_segments.hpp>
 #include <tally/run/run_grouped.hpp>
 
 namespace tally::inline v0 {
@@ -43,14 +45,52 @@ public:
   void compute(Place where, contract c) {
     states_ = tally::compute(bound_.program, where, c);
   }
+  /// Queues it where it goes to a GPU; false where it does not.
+  template <class Place>
+  bool begin([[maybe_unused]] Place where, [[maybe_unused]] contract c) {
+    if constexpr (!std::same_as<Place, on::cpu_place> && decltype(bound_.program)::lowerable)
+      if (int const ordinal = ordinal_in(where); ordinal >= 0) {
+        if (bound_.program.extent > 0) {
+          auto p = bound_.program;
+          auto request = request_for(p, on::gpu(ordinal), c);
+          if constexpr (std::same_as<Place, on::gpu_place>)
+            request.stream = where.queue;
+          queued_ = gpu::enqueue(request);
+        }
+        return true;
+      }
+    return false;
+  }
+  void finish() {
+    if (queued_) {
+      gpu::wait(*queued_);
+      states_ = *static_cast<decltype(states_) const*>(queued_->slot.host());
+    }
+  }
+  /// The GPU it goes to, -1 for the host.
+  template <class Place>
+  int ordinal_in([[maybe_unused]] Place where) {
+    if constexpr (std::same_as<Place, on::cpu_place> || decltype(bound_.program)::leaf_count == 0) {
+      return -1;
+    } else {
+      int const home = gpu_for(bound_.program);
+      if constexpr (std::same_as<Place, on::any_place>)
+        return home;
+      else
+        return where.ordinal >= 0 ? where.ordinal : home < 0 ? 0 : home;
+    }
+  }
   auto answers() const { return answers_of(r_, bound_, states_); }
+  auto& program() { return bound_.program; }
+  auto& states() { return states_; }
 
 private:
   R const& r_;
   decltype(bind_for<Options...>(std::declval<R const&>())) bound_;
   typename decltype(bound_.program)::states states_;
+  std::optional<gpu::queued_run> queued_;
 };
-/// One with groupings: its arrays are computed by all cores, when its turn comes.
+/// One with groupings: its arrays are computed by all cores, or by a GPU, when its turn comes.
 template <grouped_reduction R, class... Options>
 class underway<R, Options...> {
 public:
@@ -60,6 +100,15 @@ public:
   void compute(Place where, contract c) {
     answers_.emplace(run_grouped_at<Options...>(r_, where, c));
   }
+  template <class Place>
+  bool begin(Place where, contract c) {
+    if constexpr (std::same_as<Place, on::any_place>)
+      answers_.emplace(run_grouped_anywhere<Options...>(r_, c));
+    else if constexpr (std::same_as<Place, on::gpu_place>)
+      compute(where, c);
+    return !std::same_as<Place, on::cpu_place>;
+  }
+  void finish() {}
   auto answers() { return std::move(*answers_); }
 
 private:
@@ -68,36 +117,97 @@ private:
   std::optional<host> answers_;
 };
 
-/// Computes count reductions, of which visit(k, f) calls f with number k.
-template <class Place, class Visit>
-void compute_batch(i64 count, Place where, contract c, Visit const& visit) {
-  if constexpr (std::same_as<Place, on::cpu_place>) {
-    std::vector<i64> small;
-    for (i64 k = 0; k < count; ++k)
-      visit(k, [&](auto& one) { one.large() ? one.compute(where, c) : small.push_back(k); });
-    i64 const smalls = static_cast<i64>(small.size()), chunk = smalls / (16 * (where.thread_count > 0 ? where.thread_count : cpu::core_count())) + 1;
-    if (smalls > 0)
-      cpu::detail::spread_over_cores((smalls - 1) / chunk + 1, where.thread_count, [&](i64 part) {
-        for (i64 k = part * chunk; k < smalls && k < (part + 1) * chunk; ++k)
-          visit(small[std::size_t(k)], [&](auto& one) { one.compute(on::cpu.threads(1), c); });
-      });
-  } else {
-    for (i64 k = 0; k < count; ++k)
-      visit(k, [&](auto& one) { one.compute(where, c); });
+/// Reductions of one type on one GPU, in one launch; those without elements keep their identities.
+template <class Underway>
+void compute_together(std::vector<Underway*> const& items, int ordinal, gpu::stream_ref stream, contract c) {
+  using Program = std::remove_cvref_t<decltype(items[0]->program())>;
+  static gpu::kernels_of<segments_plan> kernels;
+  std::vector<Program> programs;
+  std::vector<i64> extents;
+  std::vector<gpu::staged_columns> staged(items.size());
+  facts f = facts_of(items[0]->program(), target{}, c);
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    programs.push_back(items[k]->program());
+    extents.push_back(programs[k].extent);
+    gpu::column_place places[max_sources]{};
+    if (extents[k] > 0) {
+      places_of(programs[k], places);
+      gpu::stage_columns(places, f.source_count, f.sources, ordinal, stream, staged[k]);
+    }
+  }
+  if (std::all_of(extents.begin(), extents.end(), [](i64 n) { return n == 0; }))
+    return;
+  auto const slot = gpu::compute(gpu::batch_request{&type_of<Program>(), &kernels, programs.data(), extents.data(), i64(items.size()), f, ordinal, stream});
+  auto const* const states = static_cast<typename Program::states const*>(slot.host());
+  for (std::size_t k = 0; k < items.size(); ++k)
+    if (extents[k] > 0)
+      items[k]->states() = states[k];
+}
+
+/// Computes reductions on the host; visit(k, f) calls f with number k.
+template <class Visit>
+void compute_on_cores(std::vector<i64> const& numbers, on::cpu_place where, contract c, Visit const& visit) {
+  std::vector<i64> small;
+  for (i64 const k : numbers)
+    visit(k, [&](auto& one) { one.large() ? one.compute(where, c) : small.push_back(k); });
+  i64 const smalls = static_cast<i64>(small.size()), chunk = smalls / (16 * (where.thread_count > 0 ? where.thread_count : cpu::core_count())) + 1;
+  if (smalls > 0)
+    cpu::detail::spread_over_cores((smalls - 1) / chunk + 1, where.thread_count, [&](i64 part) {
+      for (i64 k = part * chunk; k < smalls && k < (part + 1) * chunk; ++k)
+        visit(small[std::size_t(k)], [&](auto& one) { one.compute(on::cpu.threads(1), c); });
+    });
+}
+
+/// The cores that a batch may use for what does not go to a GPU.
+template <class Place>
+on::cpu_place cores_of([[maybe_unused]] Place where) {
+  if constexpr (std::same_as<Place, on::cpu_place>)
+    return where;
+  else
+    return on::cpu;
+}
+template <class Place>
+void check_place([[maybe_unused]] Place where) {
+  if constexpr (std::same_as<Place, on::gpu_place>) {
+    if (gpu::device_count() == 0)
+      throw no_gpu(gpu::why_no_device());
+    if (where.ordinal >= 0)
+      (void)gpu::facts_of(where.ordinal); // says where there is none
   }
 }
 
-template <class... Options>
-using place_of = std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>;
+/// Computes reductions of any types: those on GPUs are queued before the host folds the others.
+template <class Place, class Visit>
+void compute_mixed(i64 count, Place where, contract c, Visit const& visit) {
+  check_place(where);
+  std::vector<i64> at_home;
+  for (i64 k = 0; k < count; ++k)
+    visit(k, [&](auto& one) { one.begin(where, c) ? void() : at_home.push_back(k); });
+  compute_on_cores(at_home, cores_of(where), c, visit);
+  for (i64 k = 0; k < count; ++k)
+    visit(k, [](auto& one) { one.finish(); });
+}
 
-/// The place of a batch: an array of answers is made on the host unless a GPU was asked for.
-template <class... Rs, class... Options>
-auto place_of_batch(Options... options) {
-  auto const where = place_in(options...);
-  if constexpr (std::same_as<place_of<Options...>, on::any_place> && (is_grouped<Rs> || ...))
-    return on::cpu;
-  else
-    return where;
+/// Computes reductions of one type.
+template <class Underway, class Place>
+void compute_alike(std::vector<Underway>& items, Place where, contract c) {
+  check_place(where);
+  std::vector<i64> at_home;
+  std::vector<Underway*> of_gpu[gpu::max_devices];
+  for (std::size_t k = 0; k < items.size(); ++k)
+    if (int const ordinal = items[k].ordinal_in(where); ordinal >= 0 && ordinal < gpu::max_devices)
+      of_gpu[ordinal].push_back(&items[k]);
+    else
+      at_home.push_back(static_cast<i64>(k));
+  if constexpr (std::remove_cvref_t<decltype(items[0].program())>::lowerable) {
+    gpu::stream_ref stream{};
+    if constexpr (std::same_as<Place, on::gpu_place>)
+      stream = where.queue;
+    for (int ordinal = 0; ordinal < gpu::device_count(); ++ordinal)
+      if (!of_gpu[ordinal].empty())
+        compute_together(of_gpu[ordinal], ordinal, stream, c);
+  }
+  compute_on_cores(at_home, cores_of(where), c, [&](i64 k, auto const& f) { f(items[static_cast<std::size_t>(k)]); });
 }
 
 template <class R, class... Options>
@@ -106,8 +216,11 @@ auto run_alike(R const* reductions, std::size_t count, Options... options) {
   items.reserve(count);
   for (std::size_t k = 0; k < count; ++k)
     items.emplace_back(reductions[k]);
-  compute_batch(static_cast<i64>(count), place_of_batch<R>(options...), contract_in(options...),
-                [&](i64 k, auto const& f) { f(items[static_cast<std::size_t>(k)]); });
+  if constexpr (is_grouped<R>)
+    compute_mixed(static_cast<i64>(count), place_in(options...), contract_in(options...),
+                  [&](i64 k, auto const& f) { f(items[static_cast<std::size_t>(k)]); });
+  else
+    compute_alike(items, place_in(options...), contract_in(options...));
   std::vector<decltype(items[0].answers())> out;
   out.reserve(count);
   for (auto& one : items)
@@ -123,7 +236,7 @@ template <class... Rs, class... Options>
   requires detail::runnable_batch<pack<Rs...>, Options...>
 auto run(batched<Rs...> const& b, Options... options) {
   auto items = unpack([](auto const&... r) { return std::tuple(detail::underway<std::remove_cvref_t<decltype(r)>, Options...>(r)...); }, b.reductions);
-  detail::compute_batch(i64(sizeof...(Rs)), detail::place_of_batch<Rs...>(options...), detail::contract_in(options...),
+  detail::compute_mixed(i64(sizeof...(Rs)), detail::place_in(options...), detail::contract_in(options...),
                         [&](i64 k, auto const& f) {
                           for_each_index<int(sizeof...(Rs))>([&](auto i) { k == i ? f(std::get<i>(items)) : void(); });
                         });

@@ -55,6 +55,8 @@ template <class Domain>
 inline constexpr bool stays_on_host = true;
 template <int Rank, u32 Reduced, class Program, class Nodes>
 inline constexpr bool stays_on_host<domain<groups_along_axes<Rank, Reduced>, Program, Nodes>> = false;
+template <class Offset, class Program, class Nodes>
+inline constexpr bool stays_on_host<domain<groups_between_offsets<Offset>, Program, Nodes>> = false;
 
 template <class Domain>
 constexpr auto judge_on_gpu() {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A batch on a GPU: programs and the table of their parts go to the device, one launch, and states come back in one piece.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_segments.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tally::inline v0::gpu {
+
+unit unit_of_batch(program_type const& t, segments_plan const& p) {
+  unit u;
+  std::string const program = t.name();
+  u.header = "tally/kernel/batch.cuh";
+  if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
+  u.definitions = t.definitions();
+  u.assertions = fmt::format("using program = {};\n"
+                             "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
+                             "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n",
+                             program, t.bytes, t.alignment, t.states_bytes);
+  u.name_expression = fmt::format("tally::kernel::batch<{}, {}>", spell(p), program);
+  return u;
+}
+
+result_slot compute(batch_request const& r) {
+  segments_plan const plan = make_batch_plan(r.f);
+  i64 const size = elements_per_part(r.f, plan);
+  std::vector<i64> first_part{0};
+  i64 most = 0;
+  for (i64 i = 0; i < r.items; ++i) {
+    i64 const parts = r.extents[i] == 0 ? 0 : (r.extents[i] - 1) / size + 1;
+    first_part.push_back(first_part.back() + parts);
+    most = std::max(most, parts);
+  }
+  i64 const blocks = (first_part.back() - 1) / plan.warps_per_block + 1;
+  if (blocks > 0x7fffffff) throw too_large(fmt::format("{} reductions need {} blocks, a launch has at most {}.", r.items, blocks, 0x7fffffff));
+  meeting_levels levels{};
+  auto const places = static_cast<std::size_t>(cut_batch(r.items, first_part.back(), most, levels));
+  kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of_batch(*r.type, plan); });
+  device_memory const programs = stage(r.programs, static_cast<std::size_t>(r.items) * r.type->bytes, r.ordinal, r.stream);
+  device_memory const table = stage(first_part.data(), first_part.size() * sizeof(i64), r.ordinal, r.stream);
+  void* parts = nullptr;
+  void* arrivals = nullptr;
+  if (places > 0) {
+    parts = workspace(r.ordinal, r.stream, places * 4 * static_cast<std::size_t>(r.type->words_per_partial), workspace_kind::scratch);
+    arrivals = workspace(r.ordinal, r.stream, 64 + places * 4, workspace_kind::zeros);
+    arrivals = static_cast<char*>(arrivals) + 64; // behind what segments report
+  }
+  result_slot slot = take_result_slot(r.ordinal, static_cast<std::size_t>(r.items) * r.type->states_bytes);
+  void* const at_programs = programs.data();
+  void* const at_table = table.data();
+  void* const answers = slot.device();
+  i64 const items = r.items;
+  void* arguments[] = {const_cast<void**>(&at_programs), const_cast<void**>(&at_table), const_cast<i64*>(&items), &levels, &parts, &arrivals,
+                       const_cast<void**>(&answers)};
+  launch_shape shape;
+  shape.grid_blocks = static_cast<unsigned>(blocks);
+  shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
+  launch(k, shape, arguments, r.stream);
+  wait(r.ordinal, r.stream);
+  return slot;
+}
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Segments and batches on a GPU: bit for bit the answers of the CPU, whatever the sizes, the offsets and the folds.
+#include "gpu/on_device.hpp"
+
+#include <tally/tally.hpp>
+
+#include <cstring>
+#include <random>
+
+using namespace tally;
+
+TALLY_FUNCTION(rotate_left_and_add, (unsigned long long a, unsigned long long b), {
+  return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b;
+});
+TALLY_FUNCTION(mixed_bits, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
+TALLY_FUNCTION(as_they_are, (unsigned long long a), { return a; });
+
+namespace {
+
+constexpr auto rows_in_order = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative);
+constexpr auto lanes_side_by_side = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative, commutative);
+
+template <class T>
+bool same(T const& a, T const& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+template <class T, int R>
+bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+template <class... Ts>
+bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return (same(std::get<I>(a), std::get<I>(b)) && ...);
+  }(std::index_sequence_for<Ts...>{});
+}
+template <class R, class... Options>
+void same_on_both(R const& r, Options... options) {
+  auto const host = run(r, on::cpu, options...);
+  for (int again = 0; again < 3; ++again) { // the workspace is left clean
+    CAPTURE(text_of(r));
+    CHECK(same(host, run(r, on::gpu, options...)));
+  }
+}
+
+/// A column in device memory.
+template <class T>
+auto lying_in(on_device<T> const& d) {
+  return device(d.data(), d.size());
+}
+
+template <class Offset>
+std::vector<Offset> offsets_of(std::vector<i64> const& sizes, i64 from = 0) {
+  std::vector<Offset> o{static_cast<Offset>(from)};
+  for (i64 const n : sizes)
+    o.push_back(static_cast<Offset>(from += n));
+  return o;
+}
+/// Sizes of every kind: around the borders of lanes, leaves, tiles and parts; tiny; uniform; skewed; empty; giants.
+std::vector<std::vector<i64>> kinds_of_sizes() {
+  std::mt19937 g(7);
+  std::vector<std::vector<i64>> all(9);
+  for (i64 n = 0; n <= 40; ++n)
+    all[0].push_back(n);
+  for (i64 const border : {64, 128, 256, 512, 1024, 2048, 8192, 16384, 65536, 524288})
+    for (i64 const by : {-1, 0, 1})
+      all[0].push_back(border + by);
+  for (int k = 0; k < 200000; ++k)
+    all[1].push_back(1 + i64(g() % 64));
+  for (int k = 0; k < 100000; ++k)
+    all[2].push_back(i64(g() % 5));
+  for (int k = 0; k < 20000; ++k) { // geometric, with a long tail
+    i64 n = 1;
+    while (g() % 3 != 0 && n < 100000)
+      n *= 2;
+    all[3].push_back(i64(g() % unsigned(2 * n)));
+  }
+  all[4].assign(5000, 0);
+  for (int k = 0; k < 3000; ++k)
+    all[5].push_back(128 + i64(g() % 1500));
+  all[6].assign(1000, 3);
+  all[6].push_back(5000001);
+  all[6].insert(all[6].end(), 1000, 2);
+  all[6].push_back(4000000);
+  all[6].push_back(0);
+  all[7] = {1};
+  all[8] = {0, 0, 700000, 0, 8193, 8192, 1, 0};
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("sums, extremes, positions, wide states and folds of any law, of segments of every size") {
+  if (no_kernels()) return;
+  for (auto const& sizes : kinds_of_sizes()) {
+    auto const offsets = offsets_of<i64>(sizes, 5);
+    CAPTURE(sizes.size());
+    auto const x = uneven_numbers<float>(std::size_t(offsets.back() + 3));
+    same_on_both(from(x) | by_segment(offsets, sum));
+    same_on_both(from(x) | by_segment(offsets, max, argmin, count, first));
+    same_on_both(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean.or_else(-1.f), variance.or_else(0.f), min.or_else(7.f), count));
+    same_on_both(from(x) | by_segment(offsets, rows_in_order, lanes_side_by_side, sum(_1 * _1)));
+  }
+}
+
+TEST_CASE("offsets of every type, strided, small and computed columns, several at once") {
+  if (no_kernels()) return;
+  for (auto const& sizes : kinds_of_sizes()) {
+    CAPTURE(sizes.size());
+    auto const narrow = offsets_of<std::int32_t>(sizes);
+    auto const narrow_unsigned = offsets_of<std::uint32_t>(sizes);
+    auto const wide_unsigned = offsets_of<std::uint64_t>(sizes);
+    auto const n = i64(narrow.back()) + 1;
+    auto const x = uneven_numbers<float>(std::size_t(2 * n));
+    std::vector<bf16> b(static_cast<std::size_t>(n));
+    std::vector<i8> c(static_cast<std::size_t>(n));
+    std::vector<double> d(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = bf16(x[i]), c[i] = i8(i * 37), d[i] = double(x[i]) * 1.1;
+    same_on_both(from(b) | by_segment(narrow, sum, max));
+    same_on_both(from(c, d) | by_segment(narrow_unsigned, sum(_1), sum(_2), sum(_1 * _2)));
+    same_on_both(from(every(x.data(), n, 2), iota(n)) | by_segment(wide_unsigned, sum(_1 * _2), max(_2), min(tally::index)));
+  }
+}
+
+TEST_CASE("exact sums and means of segments, and other groupings beside them") {
+  if (no_kernels()) return;
+  for (auto const& sizes : kinds_of_sizes()) {
+    CAPTURE(sizes.size());
+    auto const offsets = offsets_of<std::int32_t>(sizes);
+    auto const x = uneven_numbers<float>(std::size_t(offsets.back()));
+    same_on_both(from(x) | by_segment(offsets, sum, mean, variance), exact);
+    if (!x.empty())
+      same_on_both(from(x) | reduce(sum, by_segment(offsets, sum), over<0>(max)));
+  }
+}
+
+TEST_CASE("offsets and columns in device memory are read there, and what is wrong with offsets is reported from there") {
+  if (no_kernels()) return;
+  for (auto const& sizes : kinds_of_sizes()) {
+    auto const offsets = offsets_of<i64>(sizes);
+    auto const x = uneven_numbers<float>(std::size_t(offsets.back()));
+    on_device const there(x);
+    on_device const cuts(offsets);
+    auto const host = run(from(x) | by_segment(offsets, sum, count), on::cpu);
+    if (offsets.back() > 0)
+      CHECK(same(host, run(from(lying_in(there)) | by_segment(lying_in(cuts), sum, count))));
+    CHECK(same(host, run(from(x) | by_segment(lying_in(cuts), sum, count), on::gpu)));
+    CHECK(same(std::get<1>(host), run(from(x) | by_segment(lying_in(cuts), count), on::gpu)));
+  }
+  auto const x = uneven_numbers<float>(100000);
+  on_device const there(x);
+  auto const with = [&](std::vector<int> const& o) {
+    on_device const cuts(o);
+    run(from(lying_in(there)) | by_segment(lying_in(cuts), sum), on::gpu);
+  };
+  for (int again = 0; again < 2; ++again) {
+    CHECK_THROWS_WITH_AS(with({0, 4, 3, 10}), "[tally-E20] offset 2 is 3, the one before it is 4. docs/errors.md#E20", bad_offsets);
+    CHECK_THROWS_WITH_AS(with({-1, 4}), "[tally-E20] offset 0 is -1, below 0. docs/errors.md#E20", bad_offsets);
+    CHECK_THROWS_WITH_AS(with({0, 4, 100001}), "[tally-E20] offset 2 is 100001, the source has 100000 elements. docs/errors.md#E20", bad_offsets);
+    std::vector<int> many(60000, 70000);
+    many[0] = 0;
+    many[30000] = 60000;
+    CHECK_THROWS_WITH_AS(with(many), "[tally-E20] offset 30000 is 60000, the one before it is 70000. docs/errors.md#E20", bad_offsets);
+    std::vector<int> const good{0, 70000, 100000};
+    CHECK(same(run(from(x) | by_segment(good, sum), on::cpu), run(from(x) | by_segment(good, sum), on::gpu)));
+  }
+}
+
+TEST_CASE("a checked sum that overflows in a segment is an overflow on the device too") {
+  if (no_kernels()) return;
+  std::vector<i64> const x{std::numeric_limits<i64>::max(), 1, 2, 3};
+  std::vector<int> const apart{0, 1, 4}, together{0, 2, 4};
+  same_on_both(from(x) | by_segment(apart, sum.checked()));
+  CHECK_THROWS_AS(run(from(x) | by_segment(together, sum.checked()), on::gpu), overflow);
+  same_on_both(from(x) | by_segment(apart, sum.checked()));
+}
+
+TEST_CASE("many reductions in one launch have the answers they have alone") {
+  if (no_kernels()) return;
+  std::vector<std::vector<float>> columns;
+  for (std::size_t k = 0; k < 1000; ++k)
+    columns.push_back(uneven_numbers<float>(k % 13 == 0 ? 0 : k * 37 % 20000, unsigned(k)));
+  for (std::size_t const n : {1u, 4096u, 4097u, 262144u, 262145u, 3000000u, 17000001u})
+    columns.push_back(uneven_numbers<float>(n, unsigned(n)));
+  std::vector<on_device<float>> there;
+  for (auto const& c : columns)
+    there.emplace_back(c);
+  auto const of = [](auto const& column, float above) {
+    return from(column) | filter(_1 > above) | reduce(sum, count, variance.or_else(0.f), argmax.or_else(-1), rows_in_order, lanes_side_by_side);
+  };
+  std::vector<decltype(of(columns[0], 0.f))> at_home;
+  std::vector<decltype(of(lying_in(there[0]), 0.f))> on_gpu;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    at_home.push_back(of(columns[k], float(k)));
+    on_gpu.push_back(of(lying_in(there[k]), float(k)));
+  }
+  auto const host = run(at_home, on::cpu);
+  for (int again = 0; again < 3; ++again) {
+    auto const device = run(on_gpu);
+    for (std::size_t k = 0; k < host.size(); ++k) {
+      CAPTURE(columns[k].size());
+      CHECK(same(host[k], device[k]));
+    }
+  }
+  std::vector<decltype(from(columns[0]) | reduce(sum, mean.or_else(0.f)))> staged;
+  for (std::size_t k = 1; k < 40; ++k)
+    staged.push_back(from(columns[k]) | reduce(sum, mean.or_else(0.f)));
+  auto const device = run(staged, on::gpu, exact);
+  auto const exactly = run(staged, on::cpu, exact);
+  for (std::size_t k = 0; k < staged.size(); ++k)
+    CHECK(same(exactly[k], device[k]));
+}
+
+TEST_CASE("a batch of different reductions goes to the device together") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(300001);
+  auto const y = uneven_numbers<float>(7);
+  std::vector<int> const offsets{0, 5, 70000, 300001};
+  on_device const d(x);
+  auto const all_of_it = batch(from(x) | sum, from(y) | reduce(min, max), from(x) | by_segment(offsets, sum), from(y) | count);
+  auto const host = run(all_of_it, on::cpu);
+  CHECK(same(host, run(all_of_it, on::gpu)));
+  auto const mixed = run(batch(from(lying_in(d)) | sum, from(y) | reduce(min, max)));
+  CHECK(same(std::get<0>(mixed), std::get<0>(host)));
+  CHECK(same(std::get<1>(mixed), std::get<1>(host)));
+}
