@@ -70,9 +70,10 @@ axes_planned enqueue(axes_request& r, staged_columns& staged) {
     void* arrivals = nullptr;
   } meeting;
   if (chosen.cut.chunks > 1) {
-    auto const states = static_cast<std::size_t>(chosen.cut.chunks) * static_cast<std::size_t>(r.f.at.groups);
+    auto const states = static_cast<std::size_t>(partials_of_levels(chosen.cut.chunks) * r.f.at.groups);
     meeting.partials = workspace(r.ordinal, r.stream, states * r.type->states_bytes, workspace_kind::scratch);
-    meeting.arrivals = workspace(r.ordinal, r.stream, static_cast<std::size_t>(chosen.cut.sets) * 4, workspace_kind::zeros);
+    meeting.arrivals = workspace(r.ordinal, r.stream, static_cast<std::size_t>(chosen.cut.sets * bunches_of_levels(chosen.cut.chunks)) * 4,
+                                 workspace_kind::zeros);
   }
   void* arguments[] = {r.program, &r.f.at, &chosen.cut, const_cast<void*>(r.nodes), &r.to, &meeting};
   launch_shape shape;

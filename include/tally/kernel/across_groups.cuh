@@ -51,7 +51,7 @@ struct strip_thread {
 
   /// The first group of a strip, and how many groups it has.
   __device__ __forceinline__ static i64 first_group(axes_cut const& cut, i64 strip, i64& in_strip) {
-    i64 const row = strip / cut.strips_per_row;
+    i64 const row = P.one_kept_axis ? 0 : strip / cut.strips_per_row;
     i64 const first = (strip - row * cut.strips_per_row) * P.groups_per_strip();
     in_strip = strip < cut.strips ? cut.row_groups - first : 0;
     return row * cut.row_groups + first;
@@ -65,12 +65,13 @@ struct strip_thread {
     group = first_group(cut, strip, in_strip) + x * group_count;
     i64 const left = in_strip - x * group_count;
     present = left < 0 ? 0 : left < group_count ? int(left) : group_count;
+    i64 const seen = present > 0 ? group : 0; // threads without groups load those of the first, in vain
     if constexpr (P.one_kept_axis) {
       origin = {};
       if (at.kept_axes > 0)
-        origin.move(at.kept[0], group);
+        origin.move(at.kept[0], seen);
     } else {
-      origin = group_origin<columns>(at, group);
+      origin = group_origin<columns>(at, seen);
     }
   }
   /// Lane number i of this thread.
@@ -148,8 +149,12 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
   grid_axis const& kept = at.kept[at.kept_axes > 0 ? at.kept_axes - 1 : 0];
   grid_axis const& along = at.reduced[at.reduced_axes > 0 ? at.reduced_axes - 1 : 0];
   using batch = decltype(strip_of<P, together * Rows, V>(p.columns));
-  auto const there = [&](int i, int r) { return (Whole || (row + r) * lanes + t.lane(i) < left) && t.present > 0; };
-  auto const place_of = [&](int i, int r) { return t.place_of(at, leaf_start + (row + r) * lanes + t.lane(i)); };
+  auto const there = [&](int i, int r) { return Whole || (row + r) * lanes + t.lane(i) < left; };
+  auto const place_of = [&](int i, int r) {
+    i64 const e = (row + r) * lanes + t.lane(i);
+    return t.place_of(at, leaf_start + (Whole || e < left ? e : left - 1));
+  };
+  int const beside = t.present > 0 ? t.present : 1;
   Place next = t.place_of(at, leaf_start + row * lanes + t.lane(0)); // of the lane to load next, where one step leads on
   auto const load = [&](batch& rows, int i) {
 #pragma unroll
@@ -157,8 +162,7 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
       Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
-        if (there(i + b, r))
-          rows.load(p.columns, P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, t.present);
+        rows.load(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, beside);
         here.move(along, lanes);
       }
       next.move(along, P.threads_along());
@@ -177,8 +181,7 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
               i64 const element = leaf_start + (row + r) * lanes + t.lane(i + b);
 #pragma unroll
               for (int v = 0; v < V; ++v)
-                if (there(i + b, r))
-                  l.step(running, v, true, rows.row_at(p.columns, b * Rows + r, v, position + v * kept.position_step, element));
+                l.step(running, v, there(i + b, r), rows.row_at(p.columns, b * Rows + r, v, position + v * kept.position_step, element));
             }
           });
       });
@@ -265,15 +268,15 @@ __device__ __forceinline__ typename Program::states states_of(Beside const& s, i
 
 /// Folds every group; the warps of a block take strips of groups, or share the lanes of one, and blocks take chunks of their leaves.
 template <axes_plan P, class Program, class Nodes>
-__global__ void __launch_bounds__(P.threads_per_block())
+__global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     across_groups(__grid_constant__ Program const p, __grid_constant__ axes_layout const at, __grid_constant__ axes_cut const cut,
                   __grid_constant__ Nodes const nodes, answer_arrays const to, chunk_meeting<typename Program::states> const meeting) {
   using States = typename Program::states;
   using thread = strip_thread<P, Program>;
   constexpr int V = P.groups_per_thread, strips = thread::strips_of_block;
   __shared__ alignas(16) unsigned char room[P.warps_on_lanes > 1 ? P.warps_per_block * P.groups_per_strip() * sizeof(States) : 16];
-  i64 const set = i64(blockIdx.x) % cut.sets;
-  int const chunk = int(i64(blockIdx.x) / cut.sets);
+  int const chunk = cut.chunks == 1 ? 0 : int(blockIdx.x / u32(cut.sets));
+  i64 const set = blockIdx.x - u32(chunk) * u32(cut.sets);
   thread const t(at, cut, set * strips + int(threadIdx.x) / 32 / P.warps_on_lanes);
   bool const holds = t.warp == 0 && t.y == 0;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
@@ -297,28 +300,24 @@ __global__ void __launch_bounds__(P.threads_per_block())
     if (holds)
       for (int v = 0; v < V; ++v)
         s[v] = tree[v].root(combine);
-    if (cut.chunks > 1) {
+    if constexpr (P.blocks_share) {
       if (holds)
         for (int v = 0; v < t.present; ++v)
           meeting.partials[i64(chunk) * at.groups + t.group + v] = s[v];
-      if (comes_last(meeting.arrivals, set, cut.chunks))
-        fold_chunks<P.threads_per_block(), strips * P.groups_per_strip()>(
-            p, at, cut, meeting.partials,
+      meet_in_chunks<P.threads_per_block(), strips * P.groups_per_strip(), strips>(
+          p, at, cut, meeting, set, chunk, t.warp == 0,
             [&](int i) {
               i64 in_strip;
               i64 const first_of_strip = thread::first_group(cut, set * strips + i / P.groups_per_strip(), in_strip);
               int const k = i % P.groups_per_strip();
               return k < in_strip ? first_of_strip + k : -1;
             },
-            [&](i64 g, States const& all) { write_answers(p, nodes, all, at.extent, to, g); });
+            [&](i64 g, States const& total) { write_answers(p, nodes, total, at.extent, to, g); });
       return;
     }
   }
   if (holds)
-#pragma unroll
-    for (int v = 0; v < V; ++v)
-      if (v < t.present)
-        write_answers(p, nodes, s[v], at.extent, to, t.group + v);
+    write_answers_beside(p, nodes, s, at.extent, to, t.group, t.present);
 }
 
 } // namespace tally::inline v0::kernel

@@ -81,46 +81,87 @@ private:
   }
 };
 
-/// A leaf of a group in the registers of the threads along it.
+/// A leaf of a group in the registers of the threads along it. Elements that do not exist are loaded as the last one and left out
+/// when the leaf is folded; Fit: all exist.
 template <axes_plan P, class Program>
 struct loaded_leaf;
 template <axes_plan P, class... Columns, class... Leaves>
 struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   using Program = program<pack<Columns...>, Leaves...>;
+  using Place = grid_place<int(sizeof...(Columns))>;
   static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf, per_row = P.rows_in_leaf > 1 ? shape_of<Program>.lanes() : 0;
   strip_rows<P, 0, rows, lanes, Columns...> values;
 
-  /// How many of the neighbours from element e on exist.
-  __device__ __forceinline__ static int present(int e, i64 left) {
-    i64 const there = left - e;
-    return there < 0 ? 0 : there < lanes ? int(there) : lanes;
+  __device__ __forceinline__ static int first_of_thread() { return int(threadIdx.x % P.threads_along()) * lanes; }
+  /// Positions of the rows of a leaf that lies along one axis.
+  struct rows_behind {
+    i64 position;
+    grid_axis const& along;
+    __device__ __forceinline__ i64 operator()(int r) const { return position + r * per_row * along.position_step; }
+  };
+  /// Element e behind a place: elements of a group are neighbours in every column that is read.
+  __device__ __forceinline__ static Place behind(Place at, grid_axis const& along, int e) {
+    at.position += e * along.position_step;
+#pragma unroll
+    for (int c = 0; c < int(sizeof...(Columns)); ++c)
+      at.offset[c] += e;
+    return at;
+  }
+  /// Loads a leaf whose rows lie apart, the r-th from place_of(r) on.
+  template <class PlaceOf>
+  __device__ __forceinline__ void load_rows(Program const& p, grid_axis const& along, PlaceOf const& place_of) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      values.load(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
   }
   /// Loads the leaf that begins at a place and has `left` elements.
-  __device__ __forceinline__ void load(Program const& p, grid_place<int(sizeof...(Columns))> at, grid_axis const& along, i64 left) {
-    int const first = int(threadIdx.x % P.threads_along()) * lanes;
-    at.move(along, first);
+  template <bool Fit>
+  __device__ __forceinline__ void load(Program const& p, Place const& at, grid_axis const& along, int left) {
+    int const first = first_of_thread();
+    auto const start = behind(at, along, first);
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       int const e = r * per_row + first;
-      if (e < left)
-        values.load(p.columns, at, r, along, present(e, left));
-      at.move(along, per_row);
+      if constexpr (Fit) {
+        values.load(p.columns, behind(start, along, r * per_row), r, along, lanes);
+      } else {
+        int const last = (left - 1) / lanes * lanes, held = e < last ? e : last;
+        int const there = left - held;
+        values.load(p.columns, behind(at, along, held), r, along, there < lanes ? there : lanes);
+      }
     }
   }
-  __device__ __forceinline__ typename Program::states fold(Program const& p, i64 position, grid_axis const& along, i64 start, i64 left) const {
-    int const first = int(threadIdx.x % P.threads_along()) * lanes;
+  /// This thread's part of the states; the leaf has `left` elements, the first of which is number `start` of its group, and row r
+  /// begins at position_of(r).
+  template <bool Fit, class PositionOf>
+  __device__ __forceinline__ typename Program::states fold(Program const& p, PositionOf const& position_of, grid_axis const& along, i64 start,
+                                                           int left) const {
+    int const first = first_of_thread();
     typename Program::states s;
     for_each_index<int(sizeof...(Leaves))>([&](auto i) {
       auto const& l = get<i>(p.leaves);
       get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, [&](auto& running, int r, int v) {
         int const e = r * per_row + first + v;
-        if (e < left)
-          l.step(running, v, true, values.row_at(p.columns, r, v, position + e * along.position_step, start + e));
+        l.step(running, v, Fit || e < left, values.row_at(p.columns, r, v, position_of(r) + (first + v) * along.position_step, start + e));
       });
     });
     return s;
   }
 };
+
+/// Where group g begins.
+template <axes_plan P, class Program>
+__device__ __forceinline__ auto origin_of(axes_layout const& at, i64 g) {
+  constexpr int columns = decltype(Program::columns)::size;
+  if constexpr (P.one_kept_axis) {
+    grid_place<columns> place{};
+    if (at.kept_axes > 0)
+      place.move(at.kept[0], g);
+    return place;
+  } else {
+    return group_origin<columns>(at, g);
+  }
+}
 
 /// From the parts of B leaves of all folds to their states: those of leaf b land in slot slot_of(b) of thread thread_of(b).
 template <axes_plan P, int B>
@@ -153,77 +194,81 @@ struct leaves_meet {
   }
 };
 
-/// Where group g begins.
-template <axes_plan P, class Program>
-__device__ __forceinline__ auto origin_of(axes_layout const& at, i64 g) {
-  constexpr int columns = decltype(Program::columns)::size;
-  if constexpr (P.one_kept_axis) {
-    grid_place<columns> place{};
-    if (at.kept_axes > 0)
-      place.move(at.kept[0], g);
-    return place;
-  } else {
-    return group_origin<columns>(at, g);
-  }
-}
-
-/// Groups of one leaf: P.batches of them for every set of threads along a group.
-template <axes_plan P, class Program, class Nodes>
-__device__ __forceinline__ void fold_short_groups(Program const& p, axes_layout const& at, Nodes const& nodes, answer_arrays const& to) {
+/// P.batches groups of one leaf for every set of threads along a group; All: they all exist, else the last one stands for others.
+template <axes_plan P, bool All, class Program, class Nodes>
+__device__ __forceinline__ void fold_batches(Program const& p, axes_layout const& at, Nodes const& nodes, answer_arrays const& to, i64 first) {
   constexpr int across = P.threads_across, B = P.batches;
-  int const lane = int(threadIdx.x % 32);
-  i64 const first = (i64(blockIdx.x) * P.warps_per_block + threadIdx.x / 32) * (across * B) + lane / P.threads_along();
+  constexpr bool fit = P.extent_fits;
+  int const lane = int(threadIdx.x % 32), extent = int(at.extent);
+  auto const group = [&](int b) { return All || first + b * across < at.groups ? first + b * across : at.groups - 1; };
   loaded_leaf<P, Program> leaf[B];
   i64 position[B];
-  auto place = origin_of<P, Program>(at, first);
+  auto place = origin_of<P, Program>(at, group(0));
 #pragma unroll
   for (int b = 0; b < B; ++b) {
-    i64 const g = first + b * across;
-    if (g < at.groups) {
-      if constexpr (!P.one_kept_axis)
-        place = origin_of<P, Program>(at, g);
-      position[b] = place.position;
-      leaf[b].load(p, place, at.reduced[0], at.extent);
+    if (b > 0) {
+      if constexpr (P.one_kept_axis && All)
+        place.move(at.kept[0], across);
+      else
+        place = origin_of<P, Program>(at, group(b));
     }
-    if (P.one_kept_axis && at.kept_axes > 0)
-      place.move(at.kept[0], across);
+    position[b] = place.position;
+    leaf[b].template load<fit>(p, place, at.reduced[0], extent);
   }
   typename Program::states s[B];
 #pragma unroll
   for (int b = 0; b < B; ++b)
-    s[b] = leaf[b].fold(p, position[b], at.reduced[0], 0, first + b * across < at.groups ? at.extent : 0);
+    s[b] = leaf[b].template fold<fit>(p, typename loaded_leaf<P, Program>::rows_behind{position[b], at.reduced[0]}, at.reduced[0], 0, extent);
   leaves_meet<P, B>::meet(p, s);
 #pragma unroll
   for (int b = 0; b < B; b += leaves_meet<P, B>::together) {
     int const thread = lane % P.threads_along();
     i64 const g = first + (b + thread) * across;
-    if (thread < leaves_meet<P, B>::together && g < at.groups)
+    if (thread < leaves_meet<P, B>::together && (All || g < at.groups))
       write_answers(p, nodes, s[b], at.extent, to, g);
   }
+}
+template <axes_plan P, class Program, class Nodes>
+__device__ __forceinline__ void fold_short_groups(Program const& p, axes_layout const& at, Nodes const& nodes, answer_arrays const& to) {
+  constexpr int of_warp = P.threads_across * P.batches;
+  i64 const begin = (i64(blockIdx.x) * P.warps_per_block + threadIdx.x / 32) * of_warp;
+  i64 const first = begin + threadIdx.x % 32 / P.threads_along();
+  if (begin + of_warp <= at.groups)
+    fold_batches<P, true>(p, at, nodes, to, first);
+  else if (begin < at.groups)
+    fold_batches<P, false>(p, at, nodes, to, first);
 }
 
 __device__ __forceinline__ i64 least_of_two(i64 a, i64 b) { return a < b ? a : b; }
 
-/// One leaf of a long group by a warp, whole in its first thread.
-template <axes_plan P, class Program, class Place>
-__device__ __forceinline__ typename Program::states fold_leaf_along(Program const& p, axes_layout const& at, Place const& place, i64 leaf) {
-  constexpr i64 elements = shape_of<Program>.elements();
+/// One leaf of a long group by a warp, whole in its first thread; place_of(e) is where element e of the group is.
+template <axes_plan P, class Program, class PlaceOf>
+__device__ __forceinline__ typename Program::states fold_leaf_along(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 leaf) {
+  using loaded_type = loaded_leaf<P, Program>;
+  constexpr int elements = shape_of<Program>.elements();
   i64 const start = leaf * elements, left = at.extent - start;
   grid_axis const& along = at.reduced[at.reduced_axes - 1];
-  loaded_leaf<P, Program> loaded;
+  loaded_type loaded;
   typename Program::states s[1];
-  if (left >= elements) {
-    loaded.load(p, place, along, elements);
-    s[0] = loaded.fold(p, place.position, along, start, elements);
+  if (left >= elements && P.rows_apart) {
+    auto const row = [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); };
+    loaded.load_rows(p, along, row);
+    s[0] = loaded.template fold<true>(p, [&](int r) { return row(r).position; }, along, start, elements);
+  } else if (left >= elements) {
+    auto const place = place_of(start);
+    loaded.template load<true>(p, place, along, elements);
+    s[0] = loaded.template fold<true>(p, typename loaded_type::rows_behind{place.position, along}, along, start, elements);
   } else {
-    loaded.load(p, place, along, left);
-    s[0] = loaded.fold(p, place.position, along, start, left);
+    auto const place = place_of(start);
+    loaded.template load<false>(p, place, along, int(left));
+    s[0] = loaded.template fold<false>(p, typename loaded_type::rows_behind{place.position, along}, along, start, int(left));
   }
   leaves_meet<P, 1>::meet(p, s);
   return s[0];
 }
 
-/// Groups of several leaves, which the warps of a group share, and for chunks > 1 blocks too. Every leaf lies along one axis.
+/// Groups of several leaves, which the warps of a group share, and for chunks > 1 blocks too. Every leaf, or every row of every leaf, lies
+/// along one axis.
 template <axes_plan P, class Program, class Nodes>
 __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout const& at, axes_cut const& cut, Nodes const& nodes,
                                                 answer_arrays const& to, chunk_meeting<typename Program::states> const& meeting) {
@@ -231,8 +276,8 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
   constexpr int sharing = P.warps_per_group, groups_of_block = P.warps_per_block / sharing;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
   int const warp = int(threadIdx.x / 32), share = warp % sharing;
-  i64 const set = i64(blockIdx.x) % cut.sets;
-  int const chunk = int(i64(blockIdx.x) / cut.sets);
+  int const chunk = P.blocks_share ? int(blockIdx.x / u32(cut.sets)) : 0;
+  i64 const set = blockIdx.x - u32(chunk) * u32(cut.sets);
   i64 const g = set * groups_of_block + warp / sharing;
   i64 const begin = i64(chunk) * cut.leaves_of_chunk, first = begin + share * cut.leaves_of_warp;
   i64 const chunk_end = least_of_two(begin + cut.leaves_of_chunk, cut.leaves);
@@ -241,21 +286,21 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
   States s;
   if (works) {
     auto const origin = origin_of<P, Program>(at, g);
-    auto const place_of = [&](i64 k) {
+    auto const place_of = [&](i64 e) {
       auto here = origin;
       if constexpr (P.one_reduced_axis)
-        here.move(at.reduced[0], k * shape_of<Program>.elements());
+        here.move(at.reduced[0], e);
       else
-        move_along(here, at.reduced, at.reduced_axes, k * shape_of<Program>.elements());
+        move_along(here, at.reduced, at.reduced_axes, e);
       return here;
     };
     if constexpr (P.one_leaf_a_warp) {
-      s = fold_leaf_along<P>(p, at, place_of(first), first);
+      s = fold_leaf_along<P>(p, at, place_of, first);
     } else {
       neighbour_stack<States, 40> tree;
 #pragma unroll 1
       for (i64 k = first; k < end; ++k)
-        tree.push(combine, fold_leaf_along<P>(p, at, place_of(k), k));
+        tree.push(combine, fold_leaf_along<P>(p, at, place_of, k));
       s = tree.root(combine);
     }
   }
@@ -276,17 +321,16 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
       s = combine_in_registers(combine, of_share, there);
     }
   }
-  if (cut.chunks > 1) {
+  if constexpr (P.blocks_share) {
     if (holds)
       meeting.partials[i64(chunk) * at.groups + g] = s;
-    if (comes_last(meeting.arrivals, set, cut.chunks))
-      fold_chunks<P.threads_per_block(), groups_of_block>(
-          p, at, cut, meeting.partials,
+    meet_in_chunks<P.threads_per_block(), groups_of_block, groups_of_block>(
+          p, at, cut, meeting, set, chunk, share == 0,
           [&](int i) {
             i64 const of_set = set * groups_of_block + i;
             return of_set < at.groups ? of_set : -1;
           },
-          [&](i64 group, States const& all) { write_answers(p, nodes, all, at.extent, to, group); });
+          [&](i64 group, States const& total) { write_answers(p, nodes, total, at.extent, to, group); });
   } else if (holds) {
     write_answers(p, nodes, s, at.extent, to, g);
   }
@@ -294,7 +338,7 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
 
 /// Folds every group along its innermost reduced axis.
 template <axes_plan P, class Program, class Nodes>
-__global__ void __launch_bounds__(P.threads_per_block())
+__global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     along_group(__grid_constant__ Program const p, __grid_constant__ axes_layout const at, __grid_constant__ axes_cut const cut,
                 __grid_constant__ Nodes const nodes, answer_arrays const to, chunk_meeting<typename Program::states> const meeting) {
   if constexpr (P.one_leaf)

@@ -25,4 +25,35 @@ __device__ __forceinline__ void write_answers(Program const& p, pack<Nodes...> c
   });
 }
 
+/// The same for the first `present` of V neighbouring groups; all of them go in stores of up to 16 bytes where they may.
+template <class Program, class... Nodes, int V>
+__device__ __forceinline__ void write_answers_beside(Program const& p, pack<Nodes...> const& nodes,
+                                                    typename Program::states const (&s)[V], i64 extent, answer_arrays const& to, i64 g,
+                                                    int present) {
+  for_each_index<int(sizeof...(Nodes))>([&](auto i) {
+    using T = answer_of<nth_t<i, Nodes...>, Program>;
+    alignas(16) T answers_of_groups[V];
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      answers::outcome<decltype(Program::leaves), typename Program::states> const o{p.leaves, s[v], {extent}};
+      answers_of_groups[v] = answers::with_one_nan(get<i>(nodes).value(o));
+    }
+    T* const first = static_cast<T*>(to.at[i]) + g;
+    constexpr bool in_sixteens = V > 1 && V * sizeof(T) % 16 == 0;
+    if (in_sixteens && present == V && (reinterpret_cast<u64>(first) & 15) == 0) {
+#pragma unroll
+      for (int k = 0; k < int(V * sizeof(T) / 16); ++k) {
+        uint4 word;
+        memcpy(&word, reinterpret_cast<unsigned char const*>(answers_of_groups) + 16 * k, 16);
+        reinterpret_cast<uint4*>(first)[k] = word;
+      }
+    } else {
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        if (v < present)
+          first[v] = answers_of_groups[v];
+    }
+  });
+}
+
 } // namespace tally::inline v0::kernel

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How blocks that share groups meet: each leaves the states of its chunk of leaves in memory, and the threads of the one that comes
-// last fold the chunks of every group in their order. Layer 4. An arrival counter wraps to zero at the last arrival, so nothing is
-// cleared.
+// How blocks that share groups meet: each leaves the states of its chunk of leaves in memory and goes; the last block of every 32
+// neighbours waits for the others, folds their chunks in order with all its threads, and so on level by level. Layer 4. Nobody waits
+// for a block of higher index, and blocks start in the order of their index, so whoever is waited for already runs. Counters are
+// zero again when their bunch is folded.
 #pragma once
 
 #include <tally/fold/groups.hpp>
@@ -11,7 +12,8 @@
 
 namespace tally::inline v0::kernel {
 
-/// Where the states of chunks are, and how often a set of blocks has arrived: a state for every chunk and group, a zero for every set.
+/// Where the states of chunks are, level behind level (states_of_levels), and how many have arrived in every bunch of every set
+/// (bunches_of_levels zeros a set).
 template <class States>
 struct chunk_meeting {
   States* partials;
@@ -48,47 +50,95 @@ __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Nex
   return tree.root(combine);
 }
 
-/// Called by all threads of a block when each thread has stored what it holds of this block's chunk: true in the block that comes
-/// last.
-__device__ __forceinline__ bool comes_last(u32* arrivals, i64 set, int chunks) {
-  __shared__ u32 before;
-  __threadfence();
+/// Tells the block that waits that what this warp has stored is there.
+__device__ __forceinline__ void arrive(u32* counter) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+/// Waits, with a whole block, for that many arrivals, and leaves a zero.
+__device__ __forceinline__ void await_arrivals(u32* counter, u32 wanted) {
+  if (threadIdx.x == 0) {
+    u32 there;
+    do
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(counter) : "memory");
+    while (there != wanted);
+    *counter = 0;
+  }
   __syncthreads();
-  if (threadIdx.x == 0)
-    before = atomicInc(arrivals + set, u32(chunks) - 1);
-  __syncthreads();
-  bool const last = before == u32(chunks) - 1;
-  if (last)
-    __threadfence();
-  return last;
 }
 
-/// Folds the chunks of Groups groups with all Threads of a block: group_of(i) is the number of the i-th, negative where there is
-/// none; write(group, states) receives each.
+/// Folds `present` neighbouring partials of Groups groups with all Threads of a block: group_of(i) is the number of the i-th,
+/// negative where there is none; write(group, states) receives each, in some thread.
 template <int Threads, int Groups, class Program, class GroupOf, class Write>
-__device__ __forceinline__ void fold_chunks(Program const& p, axes_layout const& at, axes_cut const& cut,
-                                           typename Program::states const* partials, GroupOf const& group_of, Write const& write) {
+__device__ __forceinline__ void fold_bunch(Program const& p, i64 groups, typename Program::states const* from, int present,
+                                          GroupOf const& group_of, Write const& write) {
   using States = typename Program::states;
   constexpr int parts = threads_on_chunks<States>(Threads, Groups);
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
-  int each = 1; // chunks of a part, a subtree
-  while (each * parts < cut.chunks)
-    each *= 2;
+  auto const partial = [&](i64 g, int c) { return from[i64(c) * groups + g]; };
   if constexpr (parts == 1) {
     for (int i = int(threadIdx.x); i < Groups; i += Threads)
       if (i64 const g = group_of(i); g >= 0)
-        write(g, fold_in_order(combine, cut.chunks, [&](int c) { return partials[i64(c) * at.groups + g]; }));
+        write(g, fold_in_order(combine, present, [&](int c) { return partial(g, c); }));
   } else {
+    int each = 1; // partials of a part, a subtree
+    while (each * parts < present)
+      each *= 2;
     __shared__ alignas(16) unsigned char room[parts * Groups * sizeof(States)];
     States* const of_part = reinterpret_cast<States*>(room);
     int const i = int(threadIdx.x) % Groups, part = int(threadIdx.x) / Groups;
     i64 const g = part < parts ? group_of(i) : -1;
-    int const first = part * each, left = cut.chunks - first;
+    int const first = part * each, left = present - first;
     if (g >= 0 && left > 0)
-      of_part[part * Groups + i] = fold_in_order(combine, left < each ? left : each, [&](int c) { return partials[i64(first + c) * at.groups + g]; });
+      of_part[part * Groups + i] = fold_in_order(combine, left < each ? left : each, [&](int c) { return partial(g, first + c); });
     __syncthreads();
     if (g >= 0 && part == 0)
-      write(g, fold_in_order(combine, (cut.chunks - 1) / each + 1, [&](int k) { return of_part[k * Groups + i]; }));
+      write(g, fold_in_order(combine, (present - 1) / each + 1, [&](int k) { return of_part[k * Groups + i]; }));
+  }
+}
+
+/// The chunks of a set of Groups groups meet; the threads that hold this block's states have stored them as partial `chunk`, from
+/// `Warps` warps. write(group, states) is called in the very last block, in some thread.
+template <int Threads, int Groups, int Warps, class Program, class GroupOf, class Write>
+__device__ __forceinline__ void meet_in_chunks(Program const& p, axes_layout const& at, axes_cut const& cut,
+                                              chunk_meeting<typename Program::states> const& meeting, i64 set, int chunk, bool holds_any,
+                                              GroupOf const& group_of, Write const& write) {
+  using States = typename Program::states;
+  States* level = meeting.partials;
+  u32* counters = meeting.arrivals + set * bunches_of_levels(cut.chunks);
+  int count = cut.chunks, index = chunk;
+  u32 warps = Warps; // that arrive from one block
+#pragma unroll 1
+  for (;;) {
+    int const bunch = index / chunks_of_bunch, first = bunch * chunks_of_bunch;
+    bool const last = index == count - 1 || index % chunks_of_bunch == chunks_of_bunch - 1;
+    if (!last) {
+      if (holds_any)
+        arrive(counters + bunch);
+      return;
+    }
+    __syncthreads(); // this block's own are stored
+    if (index > first)
+      await_arrivals(counters + bunch, u32(index - first) * warps);
+    bool const top = count <= chunks_of_bunch;
+    States* const above = level + i64(count) * at.groups;
+    fold_bunch<Threads, Groups>(p, at.groups, level + i64(first) * at.groups, index - first + 1, group_of, [&](i64 g, States const& s) {
+      if (top)
+        write(g, s);
+      else
+        above[i64(bunch) * at.groups + g] = s;
+    });
+    if (top)
+      return;
+    __threadfence();
+    __syncthreads(); // all of this bunch are stored: one warp speaks for the block
+    holds_any = threadIdx.x < 32;
+    warps = 1;
+    counters += bunches_of(count);
+    level = above;
+    count = bunches_of(count);
+    index = bunch;
   }
 }
 

@@ -16,7 +16,8 @@ struct strip_values {
   using T = typename Column::value_type;
   alignas(16) unsigned char bytes[memory_column<Column> ? Count : 1][memory_column<Column> ? V * sizeof(T) : 1];
 
-  /// Neighbours `step` elements apart from `offset` on, of which `present` exist.
+  /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them is read from the last. All loads are
+  /// made, so that they are in flight together: what does not exist is left out when it is folded.
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
     if constexpr (memory_column<Column>) {
       if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
@@ -25,11 +26,10 @@ struct strip_values {
           load_streaming<P.bytes_per_load[I]>(bytes[k] + b, reinterpret_cast<unsigned char const*>(c.data + offset) + b);
       } else {
 #pragma unroll
-        for (int v = 0; v < V; ++v)
-          if (V == 1 || v < present) {
-            T const one = c.data[offset + v * step];
-            memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
-          }
+        for (int v = 0; v < V; ++v) {
+          T const one = c.data[offset + (v < present ? v : present - 1) * step];
+          memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
+        }
       }
     }
   }

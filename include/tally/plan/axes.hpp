@@ -25,6 +25,7 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
   p.lanes_in_leaf = int(planning::power_of_two_from(planning::least_of(f.at.extent, lanes)));
   p.rows_in_leaf = int(planning::least_of((f.at.extent - 1) / lanes + 1, f.of.rows_per_leaf));
   p.one_leaf = f.at.extent <= f.of.elements_per_leaf();
+  p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
   p.one_reduced_axis = f.at.reduced_axes <= 1;
   p.one_kept_axis = f.at.kept_axes <= 1;
   p.warps_per_group = p.warps_on_lanes = p.batches = 1;
@@ -34,6 +35,8 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
     out.why_not.add("threads along a group", "neighbouring elements of a group are not neighbours in every column");
     planning::plan_across(f, p, out.cut, out.why_not);
   }
+  p.blocks_share = out.cut.chunks > 1;
+  p.blocks_per_multiprocessor = planning::choose_residence(f, p);
   return out;
 }
 

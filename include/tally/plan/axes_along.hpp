@@ -7,17 +7,30 @@
 
 namespace tally::inline v0::planning {
 
-/// Whether elements of a group are neighbours in every column, as far as a leaf reaches: then neighbouring threads take
+/// Whether every whole leaf lies on one run of the innermost reduced axis, or every row of it does. Several axes
+/// take several leaves, and whole ones.
+constexpr bool leaves_on_runs(axes_facts const& f, i64 elements) {
+  i64 const run = f.at.reduced_axes > 0 ? f.at.reduced[f.at.reduced_axes - 1].extent : 1;
+  return f.at.reduced_axes == 1 || (run % elements == 0 && f.at.extent % f.of.elements_per_leaf() == 0 && f.at.extent > f.of.elements_per_leaf());
+}
+/// Whether elements of a group are neighbours in every column, as far as a row of a leaf reaches: then neighbouring threads take
 /// neighbouring elements.
 constexpr bool lies_along(axes_facts const& f) {
-  bool const one_axis = f.at.reduced_axes == 1;
-  bool const whole_leaves = f.at.reduced_axes > 1 && f.at.reduced[f.at.reduced_axes - 1].extent % f.of.elements_per_leaf() == 0;
-  return (one_axis || whole_leaves) && unit_in_all(f, [&](int c) { return f.element_step(c); });
+  return f.at.reduced_axes > 0 && leaves_on_runs(f, i64(32) * f.of.lanes_per_group) && unit_in_all(f, [&](int c) { return f.element_step(c); });
 }
 
 /// Leaves of a warp. One, where a state is a word or two: blocks that leave make room for loads of others. More, where handing
 /// states over costs.
 constexpr i64 leaves_of_a_warp(axes_facts const& f) { return f.of.state_bytes() > 8 ? 4 : 1; }
+
+/// Blocks that must be resident, so that how chunks meet, which is rare, does not take registers from the loads, which are not.
+constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
+  if (f.of.state_bytes() > 8)
+    return 1;
+  int const threads = p.route == axes_route::threads_along_group ? 1024 : p.groups_per_thread * f.of.state_bytes() > 16 ? 512 : 768;
+  int const blocks = threads / p.threads_per_block();
+  return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
+}
 
 constexpr void cut_short_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
   int const loads = p.rows_in_leaf * (f.of.source_count > 0 ? f.of.source_count : 1);
@@ -32,11 +45,12 @@ constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut)
   cut.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
   cut.leaves_of_warp = leaves_of_a_warp(f);
   p.batches = 1;
+  if (cut.leaves > 16 * cut.leaves_of_warp && cut.leaves <= 32 * cut.leaves_of_warp)
+    cut.leaves_of_warp *= 2; // one block after all
+  i64 const warps = (cut.leaves - 1) / cut.leaves_of_warp + 1;
+  p.warps_per_group = int(warps < 16 ? warps : 16);
   p.one_leaf_a_warp = cut.leaves_of_warp == 1;
-  p.warps_per_group = 1;
-  while (p.warps_per_group < 16 && p.warps_per_group * cut.leaves_of_warp < cut.leaves)
-    p.warps_per_group *= 2;
-  p.warps_per_block = p.warps_per_group < 8 ? 8 : p.warps_per_group;
+  p.warps_per_block = p.warps_per_group * (p.warps_per_group < 8 ? 8 / p.warps_per_group : 1);
   cut.sets = (f.at.groups - 1) / (p.warps_per_block / p.warps_per_group) + 1;
   cut.leaves_of_chunk = cut.leaves_of_warp * p.warps_per_group;
   cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
@@ -44,6 +58,7 @@ constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut)
 
 constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_along_group;
+  p.rows_apart = !leaves_on_runs(f, f.of.elements_per_leaf());
   int const lanes = int(least_of(f.of.lanes_per_group, p.lanes_in_leaf));
   p.threads_across = 32 / (p.lanes_in_leaf / lanes);
   p.groups_per_thread = 1;

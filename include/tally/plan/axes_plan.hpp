@@ -25,7 +25,11 @@ struct axes_plan {
   int rows_in_leaf;      ///< that have an element
   int batches;           ///< along: groups of a thread whose loads are in flight together
   int warps_per_group;   ///< along: that share the leaves of a group
+  int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come
   bool one_leaf;         ///< a group is not longer than a leaf
+  bool extent_fits;      ///< a group fills its lanes and rows
+  bool rows_apart;       ///< along: rows of a leaf may lie on different runs of the innermost axis
+  bool blocks_share;     ///< groups are cut into chunks
   bool one_leaf_a_warp;  ///< along: a warp folds one leaf and leaves
   bool one_reduced_axis; ///< an element's place is its index times a step
   bool one_kept_axis;    ///< a group's place is its index times a step
@@ -47,5 +51,22 @@ struct axes_cut {
   i64 leaves_of_warp;  ///< along: a power of two, the share of one warp of a group
   int chunks;          ///< blocks that share a set
 };
+
+/// Chunks whose states one block folds: kernel/chunks.cuh.
+inline constexpr int chunks_of_bunch = 32;
+constexpr int bunches_of(int chunks) { return (chunks - 1) / chunks_of_bunch + 1; }
+/// Counters of a set, and partials of a group, over all levels.
+constexpr int bunches_of_levels(int chunks) {
+  int n = 0;
+  for (int level = chunks; level > 1; level = bunches_of(level))
+    n += bunches_of(level);
+  return n;
+}
+constexpr i64 partials_of_levels(int chunks) {
+  i64 n = 0;
+  for (int level = chunks; level > 1; level = bunches_of(level))
+    n += level;
+  return n;
+}
 
 } // namespace tally::inline v0
