@@ -123,3 +123,13 @@ TEST_CASE("data on the device is used in place, and found there by on::any") {
   auto const host = run(from(shaped(x, 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum), on::cpu);
   CHECK(same(host, run(from(shaped(d.data(), 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum))));
 }
+
+TEST_CASE("under exact a group's sum, mean and variance are those of the CPU, whatever the order") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(300 * 1111);
+  for (auto const& s : {shape{300, 1111, 1}, shape{30, 10, 1111}}) {
+    auto const r = from(shaped(x, s.outer, s.middle, s.inner)) | reduce(over<1>(sum, mean), over<0>(variance), over<2>(sum(_1 * _1)));
+    CHECK(same(run(r, on::cpu, exact), run(r, on::gpu, exact)));
+    CHECK(same(run(r, on::cpu, fast), run(r, on::gpu, fast)));
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernels of groups along axes, compiled from the pipeline a user writes down to a cubin, for one chip of each family. Needs
+// NVRTC, no GPU.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+using namespace tally;
+
+TALLY_STRUCT(rtc_axes_line, { unsigned a, b; });
+TALLY_FUNCTION(rtc_axes_then, (rtc_axes_line x, rtc_axes_line y), { return rtc_axes_line{x.a * y.a, y.a * x.b + y.b}; });
+TALLY_FUNCTION(rtc_axes_line_of, (float x), { return rtc_axes_line{x > 0 ? 3u : 5u, 7}; });
+TALLY_FUNCTION(rtc_axes_shift, (rtc_axes_line x), { return x.b; });
+
+namespace {
+
+constexpr target families[] = {targets::a100, targets::h200, targets::b200, targets::rtx_pro_6000};
+
+template <class T, class... Extents>
+auto made_up(Extents... extents) {
+  return shaped(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000)), extents...);
+}
+
+/// Compiles the kernel of a grouping along axes and gives its plan.
+template <class R, class... Options>
+axes_planned compiles(R const& r, target const& chip, Options... options) {
+  auto d = get<0>(r.folds).bind(detail::pipe_for<Options...>(r.pipe));
+  using Program = decltype(d.program);
+  using Nodes = decltype(d.nodes);
+  using Where = decltype(d.where);
+  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  d.program.extent = at.extent;
+  axes_facts const f{facts_of(d.program, chip, detail::contract_in(options...)), at};
+  axes_planned const planned = make_axes_plan(f);
+  static bool const able = gpu::can_compile();
+  if (!able) {
+    static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
+    (void)said;
+    return planned;
+  }
+  gpu::compiled made;
+  INFO(text_of(r));
+  CHECK_NOTHROW(made = gpu::compile(gpu::unit_of(detail::group_type_of<Program, Nodes>(), planned.plan, f.of.source_count),
+                                    chip.compute_major, chip.compute_minor));
+  CHECK(made.ptx.find(".target sm_" + std::to_string(chip.compute_major) + std::to_string(chip.compute_minor)) != std::string::npos);
+  CHECK(made.log == "");
+  return planned;
+}
+
+} // namespace
+
+TEST_CASE("sums of rows and of columns compile for every family") {
+  for (auto const& chip : families) {
+    CHECK(compiles(from(made_up<float>(65536, 4096)) | reduce(over<1>(sum)), chip).plan.route == axes_route::threads_along_group);
+    CHECK(compiles(from(made_up<float>(65536, 4096)) | reduce(over<0>(sum)), chip).plan.route == axes_route::threads_across_groups);
+  }
+}
+
+TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets") {
+  auto const& chip = targets::h200;
+  auto const short_rows = compiles(from(made_up<float>(4194304, 64)) | reduce(over<1>(sum)), chip).plan;
+  CHECK(short_rows.threads_across == 2);
+  CHECK(short_rows.batches == 8);
+  CHECK(short_rows.bytes_per_load[0] == 16);
+  auto const odd = compiles(from(made_up<float>(1000, 63)) | reduce(over<1>(max)), chip).plan;
+  CHECK(odd.bytes_per_load[0] == 4);
+  auto const shared = compiles(from(made_up<float>(16, 1 << 24)) | reduce(over<1>(sum)), chip);
+  CHECK(shared.plan.blocks_share);
+  CHECK(shared.cut.chunks == 1024);
+  CHECK(compiles(from(made_up<float>(64, 4096, 1024)) | reduce(over<1>(sum)), chip).plan.groups_per_thread == 4);
+  CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);
+  CHECK(compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups);
+}
+
+TEST_CASE("wide states, several columns, masks, and folds that do not commute") {
+  auto const& chip = targets::h200;
+  auto const ordered = fold_of(rtc_axes_line{1, 0}, rtc_axes_then, rtc_axes_line_of, rtc_axes_shift, associative);
+  compiles(from(made_up<float>(1000, 1000)) | filter(_1 > 0.f) | reduce(over<0>(variance, minmax, count)), chip);
+  compiles(from(made_up<float>(1000, 1000)) | filter(_1 > 0.f) | reduce(over<1>(variance, minmax, count)), chip);
+  compiles(from(made_up<float>(1000, 1000), made_up<double>(1000, 1000)) | reduce(over<0>(sum(_1 * _2), argmax(_2))), chip);
+  CHECK(compiles(from(made_up<float>(4000, 1000)) | reduce(over<0>(ordered)), chip).plan.warps_on_lanes == 1);
+  compiles(from(made_up<float>(4000, 1000)) | reduce(over<1>(ordered)), chip);
+  compiles(from(made_up<bf16>(4000, 1024)) | reduce(over<0>(mean)), chip);
+}
+
+TEST_CASE("exact sums and means along axes") {
+  compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(sum)), targets::h200, exact);
+  compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance)), targets::h200, exact);
+}
