@@ -48,6 +48,12 @@ struct wide_integer {
 
   constexpr bool negative() const { return (word[Words - 1] >> 63) != 0; }
   constexpr bool bit(int b) const { return ((word[b / 64] >> (b % 64)) & 1) != 0; }
+  /// Up to 64 bits from bit b on, the last of them first.
+  constexpr u64 bits_from(int b) const {
+    int const w = b / 64, shift = b % 64;
+    u64 const above = shift != 0 && w + 1 < Words ? word[w + 1] << (64 - shift) : 0;
+    return word[w] >> shift | above;
+  }
   /// Whether any bit below b is set.
   constexpr bool any_below(int b) const {
     for (int w = 0; w < b / 64; ++w)
@@ -141,9 +147,7 @@ constexpr T rounded(wide_integer<Words> x, int lowest) {
   int unit = top - (shape::precision - 1); // the bit of x that becomes the last of the answer
   if (unit < shape::lowest - lowest)
     unit = shape::lowest - lowest;
-  u64 fraction = 0;
-  for (int b = top; b >= (unit > 0 ? unit : 0); --b)
-    fraction = 2 * fraction + u64(x.bit(b));
+  u64 fraction = unit <= 0 ? x.word[0] : unit <= top ? x.bits_from(unit) : 0;
   if (unit <= 0)
     return detail::put_together<T>(fraction, lowest, negative);
   if (unit <= top + 1 && x.bit(unit - 1) && (x.any_below(unit - 1) || (fraction & 1) != 0))

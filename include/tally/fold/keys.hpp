@@ -86,13 +86,12 @@ struct uniform_bins {
   }
   /// The bin of x; -1 where it has none, as NaN.
   TALLY_INLINE constexpr i32 operator()(double x) const {
-    bool const inside = x >= low && x <= high && last >= 0;
-    double const t = inside ? (x - low) * scale : 0.0;
-    i32 const k = static_cast<i32>(t < last ? t : last);
-    double const at = static_cast<double>(k);
-    bool const below = x < low + at * step;
-    bool const above = at < last && x >= low + (at + 1.0) * step;
-    return inside ? k - static_cast<i32>(below) + static_cast<i32>(above) : -1;
+    double const free = (x - low) * scale, bounded = free < last ? free : last; // without a branch, so that lanes keep together
+    i32 const k = static_cast<i32>(bounded > 0.0 ? bounded : 0.0);
+    double const at = static_cast<double>(k), lower = low + at * step, upper = low + (at + 1.0) * step;
+    i32 const below = x < lower ? 1 : 0, above = (at < last ? 1 : 0) & (x >= upper ? 1 : 0);
+    i32 const inside = (x >= low ? 1 : 0) & (x <= high ? 1 : 0) & (last >= 0.0 ? 1 : 0);
+    return (k - below + above) | (inside - 1);
   }
 };
 

@@ -321,53 +321,57 @@ private:
     }
     of = quick{};
   }
-  /// Elements that the quick words cannot hold.
-  template <class RowOf>
-  [[gnu::noinline]] void add_odd(int count, RowOf const& row_of, u32 const* to, u32 const* odd) {
+  /// An element that the quick words cannot hold.
+  template <class Row>
+  [[gnu::noinline]] void add_odd(Row const& row, u32 slot) {
+    if (slot >= slots_) return;
     std::scoped_lock const lock(wide_.guard);
-    for (int j = 0; j < count; ++j)
-      if (odd[j] != 0 && to[j] < slots_) {
-        auto const row = row_of(j);
-        unpack([&](auto const&... v) { wide_.add(to[j], static_cast<number>(v.eval(row))...); }, leaf_.values);
-      }
+    unpack([&](auto const&... v) { wide_.add(slot, static_cast<number>(v.eval(row))...); }, leaf_.values);
   }
   template <int N, class RowOf>
   TALLY_INLINE void feed_computed(quick* t, int count, RowOf const& row_of, u32 const* to, bool far) {
     using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
-    alignas(64) u32 odd[keyed_block];
-    u32 any = 0;
     if constexpr (by_slices) {
       alignas(64) float x[keyed_block];
-      alignas(64) double cut[keyed_block], rest[keyed_block];
       of_block::compute(count, row_of, leaf_.values.first, static_cast<float*>(x));
-      double const top = top_, upper = cutter_, lower = lower_cutter_;
-      for (int j = 0; j < count; ++j) {
-        double const d = static_cast<double>(x[j]), nearest = (d + upper) - upper, part = d - nearest;
-        cut[j] = nearest;
-        rest[j] = part;
-        odd[j] = d < top && d > -top && (part + lower) - lower == part ? 0 : 1;
-        any |= odd[j];
-      }
-      if (any != 0) {
-        for (int j = 0; j < count; ++j) cut[j] = odd[j] != 0 ? 0.0 : cut[j], rest[j] = odd[j] != 0 ? 0.0 : rest[j];
-        add_odd(count, row_of, to, odd);
-      }
+      for (int j = count; j % 4 != 0; ++j) x[j] = 0; // a block is a multiple of four
       if (far)
-        for (int j = 0; j < count; ++j) {
-          detail::ask_for(t, to, j, count);
-          t[to[j]].q += wide<double, 2>{cut[j], rest[j]};
-        }
+        add_slices<N, true>(t, count, x, row_of, to);
       else
-        for (int j = 0; j < count; ++j) t[to[j]].q += wide<double, 2>{cut[j], rest[j]};
+        add_slices<N, false>(t, count, x, row_of, to);
     } else {
       for (int j = 0; j < count; ++j) {
         if (far) detail::ask_for(t, to, j, count);
         detail::whole_128 units = 0;
-        odd[j] = to_units(exactly(row_of(j)), units) ? 0 : 1;
-        any |= odd[j];
+        if (!to_units(exactly(row_of(j)), units)) add_odd(row_of(j), to[j]);
         t[to[j]].q += units;
       }
-      if (any != 0) add_odd(count, row_of, to, odd);
+    }
+  }
+  /// Four elements at a time are cut into their slices, in registers.
+  template <int N, bool Far, class RowOf>
+  TALLY_INLINE void add_slices(slices* t, int n, float const* x, RowOf const& row_of, u32 const* to) {
+    int const count = N > 0 ? N : n;
+    using four = wide<double, 4>;
+    four const top = four{} + top_, upper = four{} + cutter_, lower = four{} + lower_cutter_;
+    for (int j = 0; j < count; j += 4) {
+      if constexpr (Far)
+        for (int i = 0; i < 4; ++i) detail::ask_for(t, to, j + i, count);
+      wide<float, 4> f;
+      detail::load(f, x + j);
+      four const d = __builtin_convertvector(f, four);
+      four cut = (d + upper) - upper, rest = d - cut;
+      wide<i64, 4> const fits = (d < top) & (d > -top) & ((rest + lower) - lower == rest);
+      if (((fits[0] & fits[1]) & (fits[2] & fits[3])) == 0)
+        for (int i = 0; i < 4; ++i)
+          if (fits[i] == 0) {
+            cut[i] = rest[i] = 0;
+            if (j + i < count) add_odd(row_of(j + i), to[j + i]);
+          }
+      t[to[j]].q += __builtin_shufflevector(cut, rest, 0, 4);
+      if (N > 0 || j + 1 < count) t[to[j + 1]].q += __builtin_shufflevector(cut, rest, 1, 5);
+      if (N > 0 || j + 2 < count) t[to[j + 2]].q += __builtin_shufflevector(cut, rest, 2, 6);
+      if (N > 0 || j + 3 < count) t[to[j + 3]].q += __builtin_shufflevector(cut, rest, 3, 7);
     }
   }
   /// The value of a row where a double holds it, else NaN.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace tally::inline v0::cpu {
 
 /// Elements whose slots and values are computed before any is folded: all of a block stays in the first cache.
-inline constexpr int keyed_block = 512;
+inline constexpr int keyed_block = 64;
 /// Slots behind the last one that take what belongs nowhere; several, so that no addition waits for the one before it.
 inline constexpr u32 idle_slots = 16;
 inline constexpr i64 most_slots = (i64(1) << 32) - 64 * 1024;
@@ -88,6 +89,44 @@ TALLY_INLINE grid_place<Columns> sum_of_places(grid_place<Columns> a, grid_place
   a.position += b.position;
   for (int c = 0; c < Columns; ++c) a.offset[c] += b.offset[c];
   return a;
+}
+
+/// The keys of one block of elements; there is room for four more.
+template <class RowOf, class E, class Key>
+TALLY_INLINE void compute_keys(int count, RowOf const& row_of, E const& of, Key* __restrict keys) {
+  E const key = of;
+  for (int j = 0; j < count; ++j) keys[j] = key.eval(row_of(j));
+}
+/// uniform_bins, four at a time: compilers leave it one by one, because each comparison could trap.
+template <class RowOf, class E>
+TALLY_INLINE void compute_keys(int count, RowOf const& row_of, call<op::bin, E, literal<uniform_bins>> const& of, i32* __restrict keys) {
+  using four = wide<double, 4>;
+  uniform_bins const b = of.args.rest.first.value;
+  E const element = of.args.first;
+  alignas(64) double x[keyed_block + 4] = {};
+  for (int j = 0; j < count; ++j) x[j] = static_cast<double>(widen(element.eval(row_of(j))));
+  four const last = four{} + b.last;
+  for (int j = 0; j < count; j += 4) {
+    four v;
+    load(v, x + j);
+    four const free = (v - b.low) * b.scale, bounded = free < last ? free : last;
+    wide<i32, 4> const k = __builtin_convertvector(bounded > 0.0 ? bounded : four{}, wide<i32, 4>);
+    four const at = __builtin_convertvector(k, four), lower = b.low + at * b.step, upper = b.low + (at + 1.0) * b.step;
+    wide<i64, 4> const below = v < lower, above = (at < last) & (v >= upper), inside = (v >= b.low) & (v <= b.high) & (last >= 0.0);
+    wide<i32, 4> const bins = __builtin_convertvector((__builtin_convertvector(k, wide<i64, 4>) + below - above) | ~inside, wide<i32, 4>);
+    std::memcpy(keys + j, &bins, sizeof bins);
+  }
+}
+template <class RowOf, class Outer, class Inner>
+TALLY_INLINE void compute_keys(int count, RowOf const& row_of, call<op::bin_beside, Outer, Inner, literal<i64>> const& of,
+                               i64* __restrict keys) {
+  using K = std::remove_cvref_t<decltype(of.args.first.eval(row_of(0)))>;
+  alignas(64) K outer[keyed_block + 4];
+  alignas(64) i32 inner[keyed_block + 4];
+  compute_keys(count, row_of, of.args.first, static_cast<K*>(outer));
+  compute_keys(count, row_of, of.args.rest.first, static_cast<i32*>(inner));
+  i64 const n = of.args.rest.rest.first.value;
+  for (int j = 0; j < count; ++j) keys[j] = op::bin_beside::apply(outer[j], inner[j], n);
 }
 
 /// The slots of one block of elements.
@@ -272,14 +311,14 @@ private:
     u32 any = 0;
     u32 const idle = slots.idle, k0 = static_cast<u32>(kept), groups = static_cast<u32>(at_.groups);
     if constexpr (Where::lowerable && !Bins::lazy) {
-      auto const key = where_.key;
+      using Key = std::remove_cvref_t<decltype(where_.key.eval(row_of(0)))>;
+      alignas(64) Key keys[keyed_block + 4];
+      detail::compute_keys(count, row_of, where_.key, static_cast<Key*>(keys));
       auto const mask = where_.mask;
       auto const bins = bins_;
       for (int j = 0; j < count; ++j) {
-        auto const row = row_of(j);
-        auto const of = key.eval(row);
-        u32 const on = mask.eval(row) ? 1 : 0, in = bins.has(of) ? 1 : 0;
-        slots.slot[j] = (on & in) != 0 ? bins.slot(of) : static_cast<u32>(-1);
+        u32 const on = mask.eval(row_of(j)) ? 1 : 0, in = bins.has(keys[j]) ? 1 : 0;
+        slots.slot[j] = (on & in) != 0 ? bins.slot(keys[j]) : static_cast<u32>(-1);
         any |= on & (in ^ 1);
       }
     } else {
