@@ -49,6 +49,22 @@ char const* spell(axes_route r) {
   return r == axes_route::threads_along_group ? "threads_along_group" : "threads_across_groups";
 }
 
+char const* spell(keys_route r) {
+  switch (r) {
+  case keys_route::in_shared_memory: return "in_shared_memory";
+  case keys_route::in_global_memory: return "in_global_memory";
+  case keys_route::rows_to_global: return "rows_to_global";
+  }
+  return "?";
+}
+
+std::string spell(keys_plan const& p) {
+  return fmt::format("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .elements_per_load = {}, "
+                     ".loads_in_flight = {}, .replicas = {}, .in_order = {}, .threads_per_row = {}}}",
+                     spell(p.route), p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.replicas, p.in_order,
+                     p.threads_per_row);
+}
+
 std::string spell(axes_plan const& p, int sources) {
   std::string loads;
   for (int i = 0; i < sources; ++i) loads += fmt::format("{}{}", i ? ", " : "", p.bytes_per_load[i]);

@@ -59,8 +59,9 @@ struct exact_sum_monoid {
     add(s, static_cast<V>(values)...);
     return s;
   }
-  /// Adds one number.
-  constexpr void add(state& s, V x) const {
+  /// Adds one number to a state, or to what takes bits as one does.
+  template <class State>
+  TALLY_HD constexpr void add(State& s, V x) const {
     if (!is_finite(x)) {
       s.special |= special_of(x);
     } else {
@@ -69,7 +70,8 @@ struct exact_sum_monoid {
     }
   }
   /// Adds one product.
-  constexpr void add(state& s, V x, V y) const {
+  template <class State>
+  TALLY_HD constexpr void add(State& s, V x, V y) const {
     if (!is_finite(x) || !is_finite(y)) {
       s.special |= special_of(x * y);
     } else {

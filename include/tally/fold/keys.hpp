@@ -6,6 +6,7 @@
 
 #include <tally/element/functions.hpp>
 #include <tally/fold/groups.hpp>
+#include <tally/fold/program.hpp>
 
 namespace tally::inline v0 {
 
@@ -94,6 +95,47 @@ struct uniform_bins {
     return (k - below + above) | (inside - 1);
   }
 };
+
+namespace detail {
+/// The columns that an expression names, a bit each.
+template <class E>
+inline constexpr u32 columns_named = 0;
+template <int I>
+inline constexpr u32 columns_named<placeholder<I>> = u32(1) << I;
+template <template <class...> class Node, class... Parts>
+inline constexpr u32 columns_named<Node<Parts...>> = (u32(0) | ... | columns_named<Parts>);
+} // namespace detail
+/// The columns that the folds of a program look at, a bit each.
+template <class Program>
+inline constexpr u32 columns_folded = 0;
+template <class Columns, class... Leaves>
+inline constexpr u32 columns_folded<program<Columns, Leaves...>> =
+    (u32(0) | ... | (detail::columns_named<decltype(Leaves::values)> | detail::columns_named<decltype(Leaves::mask)>));
+/// Whether an expression looks at the position of its row.
+template <class E>
+inline constexpr bool looks_at_position = false;
+template <>
+inline constexpr bool looks_at_position<position> = true;
+template <template <class...> class Node, class... Parts>
+inline constexpr bool looks_at_position<Node<Parts...>> = (false || ... || looks_at_position<Parts>);
+
+/// Whether neighbours along the one axis that stays have one key, and lie side by side in what is folded.
+template <class Where, class... Columns, class... Leaves>
+constexpr bool rows_have_one_key(program<pack<Columns...>, Leaves...> const&, axes_layout const& at) {
+  constexpr u32 keyed = detail::columns_named<decltype(Where::key)> | detail::columns_named<decltype(Where::mask)>;
+  constexpr u32 folded = columns_folded<program<pack<Columns...>, Leaves...>>;
+  constexpr bool memory[] = {memory_column<Columns>...};
+  if (looks_at_position<decltype(Where::key)> || looks_at_position<decltype(Where::mask)> || at.kept_axes != 1)
+    return false;
+  for (int c = 0; c < int(sizeof...(Columns)); ++c) {
+    i64 const step = at.kept[0].steps[c];
+    if ((keyed >> c & 1) != 0 && (!memory[c] || step != 0))
+      return false;
+    if ((folded >> c & 1) != 0 && memory[c] && step != 1)
+      return false;
+  }
+  return true;
+}
 
 namespace op {
 /// The number of an even bin.

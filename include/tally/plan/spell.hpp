@@ -8,6 +8,7 @@
 
 #include <tally/plan/axes_plan.hpp>
 #include <tally/plan/facts.hpp>
+#include <tally/plan/keys_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
 
 namespace tally::inline v0 {
@@ -16,12 +17,15 @@ namespace tally::inline v0 {
 std::string spell(plan const& p, int sources, int folds);
 /// "tally::axes_plan{.route = ...}", with the first sources only.
 std::string spell(axes_plan const& p, int sources);
+/// "tally::keys_plan{.route = ...}".
+std::string spell(keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);
 
 char const* spell(contract);
 char const* spell(axes_route);
+char const* spell(keys_route);
 char const* spell(combine_order);
 char const* spell(load_primitive);
 char const* spell(block_algorithm);

@@ -48,19 +48,6 @@ struct numbered_bins {
 
 namespace detail {
 
-/// The columns that an expression names, a bit each.
-template <class E>
-inline constexpr u32 columns_named = 0;
-template <int I>
-inline constexpr u32 columns_named<placeholder<I>> = u32(1) << I;
-template <template <class...> class Node, class... Parts>
-inline constexpr u32 columns_named<Node<Parts...>> = (u32(0) | ... | columns_named<Parts>);
-template <class Program>
-inline constexpr u32 columns_folded = 0;
-template <class Columns, class... Leaves>
-inline constexpr u32 columns_folded<program<Columns, Leaves...>> =
-    (u32(0) | ... | (columns_named<decltype(Leaves::values)> | columns_named<decltype(Leaves::mask)>));
-
 /// A place that moves along some axes, in row-major order.
 template <int Columns>
 struct axis_walker {
@@ -148,7 +135,7 @@ public:
   static constexpr int column_count = int(sizeof...(Columns));
 
   keyed_walk(Where const& where, program_type const& p, axes_layout const& at, Bins const& bins)
-      : where_(where), p_(p), at_(at), bins_(bins), whole_rows_(rows_have_one_key()) {
+      : where_(where), p_(p), at_(at), bins_(bins), whole_rows_(rows_have_one_key<Where>(p, at)) {
     in_order_ = at.groups == 1 && at.reduced_axes == 1 && at.reduced[0].position_step == 1;
     for (int c = 0; c < column_count; ++c) in_order_ = in_order_ && (!is_memory(c) || at.reduced[0].steps[c] == 1);
   }
@@ -200,19 +187,6 @@ private:
   static TALLY_INLINE auto sum_of(grid_place<column_count> const& a, grid_place<column_count> const& b) {
     return detail::sum_of_places(a, b);
   }
-  /// Whether all neighbours along the one axis that stays have one key, and lie side by side in what is folded.
-  bool rows_have_one_key() const {
-    using Key = decltype(Where::key);
-    using Mask = decltype(Where::mask);
-    constexpr u32 keyed = detail::columns_named<Key> | detail::columns_named<Mask>, folded = detail::columns_folded<program_type>;
-    if (detail::mentions_position<Key> || detail::mentions_position<Mask> || at_.kept_axes != 1) return false;
-    for (int c = 0; c < column_count; ++c) {
-      i64 const step = at_.kept[0].steps[c];
-      if ((keyed >> c & 1) != 0 && (!is_memory(c) || step != 0)) return false;
-      if ((folded >> c & 1) != 0 && is_memory(c) && step != 1) return false;
-    }
-    return true;
-  }
 
   /// All whole blocks; where the rest begins.
   template <class Sink>
@@ -255,7 +229,7 @@ private:
   }
   template <class Sink>
   TALLY_INLINE void by_whole_rows(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
-    constexpr u32 folded = detail::columns_folded<program_type>;
+    constexpr u32 folded = columns_folded<program_type>;
     detail::axis_walker<column_count> reduced(at_.reduced, at_.reduced_axes, first);
     i64 const step = at_.kept[0].position_step;
     u32 const groups = static_cast<u32>(at_.groups);

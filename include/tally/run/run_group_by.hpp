@@ -132,7 +132,7 @@ auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> co
     states.fold();
   mdarray<K, 1> keys({n});
   std::copy(found.keys().begin(), found.keys().end(), keys.begin());
-  auto answers = answers_of_bins(d.where, d, s, states, threads);
+  auto answers = answers_of_bins(d, s, states, threads);
   if constexpr (Nodes::size == 1)
     return std::tuple(std::move(keys), std::move(answers));
   else

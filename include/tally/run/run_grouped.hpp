@@ -6,6 +6,7 @@
 
 #include <tally/run/run.hpp>
 #include <tally/run/run_by_segment.hpp>
+#include <tally/run/run_keyed.hpp>
 #include <tally/run/run_over.hpp>
 
 namespace tally::inline v0 {
@@ -57,6 +58,8 @@ template <int Rank, u32 Reduced, class Program, class Nodes>
 inline constexpr bool stays_on_host<domain<groups_along_axes<Rank, Reduced>, Program, Nodes>> = false;
 template <class Offset, class Program, class Nodes>
 inline constexpr bool stays_on_host<domain<groups_between_offsets<Offset>, Program, Nodes>> = false;
+template <class Where, class Program, class Nodes, class Direct>
+inline constexpr bool stays_on_host<keyed_domain<Where, Program, Nodes, Direct>> = false; // it judges itself
 
 template <class Domain>
 constexpr auto judge_on_gpu() {

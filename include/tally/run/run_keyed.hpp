@@ -8,6 +8,7 @@
 #include <tally/base/error.hpp>
 #include <tally/pipeline/keyed.hpp>
 #include <tally/run/cpu_keyed.hpp>
+#include <tally/run/gpu_keys.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 
@@ -51,17 +52,23 @@ void check_overflow_of_groups(pack<Leaves...> const& leaves, States const& state
       check_overflow(leaves, states[g]);
 }
 
-/// The answers of a domain whose groups are bins, from the states of all slots.
-template <class Where, class Domain, class Source, class States>
-auto answers_of_bins(Where const&, Domain const& d, Source const& s, States const& states, int threads) {
-  constexpr int kept = Where::dims + Where::kept;
-  i64 extents[kept]{};
-  for (int k = 0; k < Where::dims; ++k)
-    extents[k] = d.where.extents[k];
-  int at = Where::dims;
+/// The extents of an array of answers: the bins, then the axes that stay.
+template <class Where, class Source>
+void extents_of_bins(Where const& where, Source const& s, i64* out) {
+  for (i64 const n : where.extents)
+    *out++ = n;
   for (int k = 0; k < Where::rank; ++k)
     if (!Where::is_reduced(k))
-      extents[at++] = extent_along(s, k);
+      *out++ = extent_along(s, k);
+}
+
+/// The answers of a domain whose groups are bins, from the states of all slots.
+template <class Domain, class Source, class States>
+auto answers_of_bins(Domain const& d, Source const& s, States const& states, int threads) {
+  using Where = std::remove_cvref_t<decltype(d.where)>;
+  constexpr int kept = Where::dims + Where::kept;
+  i64 extents[kept]{};
+  extents_of_bins(d.where, s, extents);
   check_overflow_of_groups(d.program.leaves, states);
   return arrays_of_answers<kept>(d, states, extents, threads, [](i64) { return i64(1); });
 }
@@ -87,10 +94,88 @@ auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int t
   } else {
     states.clear();
   }
-  return answers_of_bins(d.where, d, s, states, threads);
+  return answers_of_bins(d, s, states, threads);
+}
+
+/// The constants of a keyed grouping's types, one object for each.
+template <class Where, class Program, class Nodes>
+struct keyed_types;
+template <class Where, class Columns, class... Leaves, class Nodes>
+struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
+  using Program = program<Columns, Leaves...>;
+  /// A program that also folds what makes the bins, so that its definitions are found.
+  static std::string definitions() {
+    return definitions_of<program<Columns, Leaves..., bound<count_monoid, pack<decltype(Where::key)>, decltype(Where::mask)>>>();
+  }
+  static gpu::keyed_type const& type() {
+    static gpu::keyed_type const t{{&name_of<Program>, &name_of<Nodes>, &definitions, sizeof(Program), alignof(Program),
+                                    sizeof(typename Program::states), sizeof(Nodes)},
+                                   &name_of<Where>,
+                                   sizeof(Where),
+                                   int(sizeof...(Leaves)),
+                                   {cell_of<typename Leaves::monoid_type>::bytes...},
+                                   (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked))};
+    return t;
+  }
+  static constexpr int own_cell_bytes() {
+    bool const all = (true && ... && (own_cell_bytes_of<Leaves> > 0));
+    return all ? (0 + ... + own_cell_bytes_of<Leaves>) : 0;
+  }
+
+private:
+  template <class Leaf>
+  static constexpr int own_cell_bytes_of = tally::own_cell_bytes<typename Leaf::monoid_type>;
+};
+
+template <class Where, class Program, class... Nodes, class Source>
+auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  static gpu::kernels_of<keys_plan> kernels;
+  using types = keyed_types<Where, Program, pack<Nodes...>>;
+  axes_layout const at = layout_of(s, Where::is_reduced);
+  check_bins(d.where, at.groups);
+  constexpr int kept = Where::dims + Where::kept;
+  i64 extents[kept]{};
+  extents_of_bins(d.where, s, extents);
+  if (at.groups == 0 || at.extent == 0) {
+    std::vector<typename Program::states> const identities(static_cast<std::size_t>(d.where.bins * at.groups), d.program.identity());
+    return arrays_of_answers<kept>(d, identities, extents, 0, [](i64) { return i64(1); });
+  }
+  auto p = d.program;
+  p.extent = at.extent;
+  gpu::keys_request r{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
+                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at)},
+                      {}, place.ordinal, place.queue};
+  places_in_grid(p, at, r.columns);
+  if (r.ordinal < 0)
+    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
+  if (r.ordinal < 0)
+    r.ordinal = 0;
+  answers_on_device<Program, Nodes...> answers(r.f.slots, r.ordinal, place.queue);
+  r.to = answers.places();
+  gpu::keys_in_flight flight;
+  gpu::enqueue(r, flight);
+  if (auto const stray = gpu::stray_of(r, flight); stray.position >= 0) {
+    using Row = decltype(row_at_place(p.columns, std::declval<grid_place<decltype(p.columns)::size> const&>(), i64{}));
+    using K = std::remove_cvref_t<decltype(d.where.key.eval(std::declval<Row const&>()))>;
+    throw_stray({stray.position, static_cast<i64>(stray.key), K(0) < K(-1)}, d.where.bins);
+  }
+  return answers.template fetch<kept>(extents);
 }
 
 } // namespace detail
+
+/// The answers of a grouping by key, from a GPU.
+template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct, class Source>
+auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
+                    on::gpu_place where, contract c) {
+  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
+    if (c == contract::fast)
+      return detail::compute_bins_on_gpu(d.direct, s, where, c);
+  return detail::compute_bins_on_gpu(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d), s,
+                                     where, c);
+}
 
 /// The answers of a grouping by key, on the host.
 template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct, class Source>

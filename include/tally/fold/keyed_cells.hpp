@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a GPU keeps for one slot of one fold by key, so that elements can be added in any order and at once. Layer 1. A fold has
+// the words that atomics of its kind take; one without such a kind keeps its state behind a lock.
+#pragma once
+
+#include <tally/base/ordered_key.hpp>
+#include <tally/fold/count.hpp>
+#include <tally/fold/exact.hpp>
+#include <tally/fold/min_max.hpp>
+#include <tally/fold/sum.hpp>
+
+namespace tally::inline v0 {
+
+enum class cell_kind {
+  counted, ///< 64 bits; 32 where a block keeps them to itself
+  wrapped, ///< 64 bits that wrap
+  added,   ///< one float or double, in any order
+  checked, ///< 128 bits
+  digits,  ///< an exact sum by digits, each with room for carries
+  ordered, ///< an ordered key, and whether any came
+  locked   ///< a whole state
+};
+
+/// Bits of one digit: 2^35 elements leave room in 64 bits, and a float lies in two.
+inline constexpr int bits_of_digit = 28;
+
+namespace detail {
+template <class M>
+struct cell_of {
+  static constexpr cell_kind kind = cell_kind::locked;
+  static constexpr int bytes = int((sizeof(typename M::state) + 3) / 4 * 4);
+};
+template <>
+struct cell_of<count_monoid> {
+  static constexpr cell_kind kind = cell_kind::counted;
+  static constexpr int bytes = 8;
+};
+template <integer A>
+  requires(sizeof(A) == 8)
+struct cell_of<sum_monoid<A>> {
+  static constexpr cell_kind kind = cell_kind::wrapped;
+  static constexpr int bytes = 8;
+};
+template <class A>
+  requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
+struct cell_of<sum_monoid<A>> {
+  static constexpr cell_kind kind = cell_kind::added;
+  static constexpr int bytes = int(sizeof(A));
+};
+template <class A>
+struct cell_of<checked_sum_monoid<A>> {
+  static constexpr cell_kind kind = cell_kind::checked;
+  static constexpr int bytes = 16;
+};
+template <class V, class To, int Factors>
+struct cell_of<exact_sum_monoid<V, To, Factors>> {
+  static constexpr cell_kind kind = cell_kind::digits;
+  static constexpr int digits = ((exact_range<V, Factors>::words - 1) * 64 + bits_of_digit - 1) / bits_of_digit + 1;
+  static constexpr int bytes = 8 * (digits + 1); ///< the last word says what was not finite
+};
+template <real T, bool Least>
+struct cell_of<seen<extreme_monoid<T, Least>>> {
+  using key = ordered_key_t<T>;
+  /// What atomics compare: 32 bits at least.
+  using word = cuda::std::conditional_t<sizeof(key) == 8, key, cuda::std::conditional_t<(key(-1) < key(0)), i32, u32>>;
+  static constexpr cell_kind kind = cell_kind::ordered;
+  static constexpr int bytes = 2 * int(sizeof(word)); ///< the key, and 32 bits that say whether any came
+};
+} // namespace detail
+
+/// How a monoid is kept, in `bytes` a slot.
+template <class M>
+using cell_of = detail::cell_of<M>;
+/// Bytes of the same in a block's own table; 0 where it has none.
+template <class M>
+inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 4
+                                      : cell_of<M>::kind == cell_kind::locked ? 0
+                                                                              : cell_of<M>::bytes;
+
+/// What a kernel is told of one leaf's memory.
+inline constexpr int max_keyed_folds = 16;
+struct keyed_memory {
+  void* cells[max_keyed_folds];
+  u32* locks;
+  u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
+};
+
+} // namespace tally::inline v0

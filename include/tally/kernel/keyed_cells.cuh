@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Cells: what a slot of a fold by key is in memory, and how elements get there from any thread at any time. Layer 4. Cells of one
+// kind lie side by side, word by word, so that neighbouring slots are neighbours in memory. A block may keep cells of its own in
+// shared memory (Own) and give them to the cells of all in the end.
+#pragma once
+
+#include <tally/fold/keyed_cells.hpp>
+
+namespace tally::inline v0::kernel {
+
+namespace cells {
+using word64 = unsigned long long;
+template <class T>
+__device__ __forceinline__ T* word(char* base, i64 slots, i64 g, int w) {
+  return reinterpret_cast<T*>(base) + (i64(w) * slots + g);
+}
+} // namespace cells
+
+/// One cell of monoid M.
+template <class M, bool Own, cell_kind Kind = cell_of<M>::kind>
+struct keyed_cell;
+
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::counted> {
+  using word = cuda::std::conditional_t<Own, unsigned, cells::word64>;
+  static constexpr int bytes = int(sizeof(word));
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class... Vs>
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const&, i64, Vs...) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), word(1));
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    if (unsigned const n = *cells::word<unsigned>(own, own_slots, from, 0))
+      atomicAdd(cells::word<cells::word64>(base, slots, g, 0), cells::word64(n));
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return u64(*cells::word<word>(base, slots, g, 0)); }
+};
+
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::wrapped> {
+  static constexpr int bytes = 8;
+  using word = cells::word64;
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class V>
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    if (word const n = *cells::word<word>(own, own_slots, from, 0))
+      atomicAdd(cells::word<word>(base, slots, g, 0), n);
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
+    return static_cast<typename M::state>(*cells::word<word>(base, slots, g, 0));
+  }
+};
+
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::added> {
+  using word = typename M::state;
+  static constexpr int bytes = int(sizeof(word));
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class V>
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), m.lift(position, v));
+  }
+  /// Four neighbours at once, aligned to all of them.
+  __device__ __forceinline__ static void add_four(char* base, i64 g, float const (&v)[4]) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<float*>(base) + g), "f"(v[0]), "f"(v[1]),
+                 "f"(v[2]), "f"(v[3])
+                 : "memory");
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    word const x = *cells::word<word>(own, own_slots, from, 0);
+    if (x != word(0))
+      atomicAdd(cells::word<word>(base, slots, g, 0), x);
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return *cells::word<word>(base, slots, g, 0); }
+};
+
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::checked> {
+  static constexpr int bytes = 16;
+  using word = cells::word64;
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+    *cells::word<word>(base, slots, g, 0) = *cells::word<word>(base, slots, g, 1) = 0;
+  }
+  template <class V>
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+    auto const s = m.lift(position, v);
+    add_both(base, slots, g, s.low, static_cast<word>(s.high));
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    add_both(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
+    return typename M::state{*cells::word<word>(base, slots, g, 0), static_cast<i64>(*cells::word<word>(base, slots, g, 1))};
+  }
+
+private:
+  __device__ __forceinline__ static void add_both(char* base, i64 slots, i64 g, word low, word high) {
+    word const before = atomicAdd(cells::word<word>(base, slots, g, 0), low);
+    if (word const more = high + (before + low < low ? 1 : 0))
+      atomicAdd(cells::word<word>(base, slots, g, 1), more);
+  }
+};
+
+/// The digits of an exact sum; their carries stay where they are until the sum is read.
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::digits> {
+  static constexpr int digits = cell_of<M>::digits;
+  static constexpr int bytes = cell_of<M>::bytes;
+  using word = cells::word64;
+  struct digit_words {
+    char* base;
+    i64 slots, g;
+    __device__ __forceinline__ void add_at(int bit, u64 magnitude, bool negative) {
+      int const d = bit / bits_of_digit, shift = bit - d * bits_of_digit;
+      if constexpr (float_in_two) {
+        u64 const both = magnitude << shift; // of at most 24 bits
+        add_part(d, both & of_digit, negative);
+        add_part(d + 1, both >> bits_of_digit, negative);
+      } else {
+        add_digits(d, shift, magnitude, negative);
+      }
+    }
+
+  private:
+    static constexpr bool float_in_two = M::factors == 1 && cuda::std::same_as<typename M::number, float>;
+    static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
+    __device__ __forceinline__ void add_part(int d, u64 part, bool negative) {
+      if (part != 0)
+        atomicAdd(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
+    }
+    __device__ __noinline__ void add_digits(int d, int shift, u64 magnitude, bool negative) {
+      u64 low = magnitude << shift, high = shift != 0 ? magnitude >> (64 - shift) : 0;
+#pragma unroll 1
+      for (; (low | high) != 0; ++d) {
+        add_part(d, low & of_digit, negative);
+        low = low >> bits_of_digit | high << (64 - bits_of_digit);
+        high >>= bits_of_digit;
+      }
+    }
+  };
+  struct special_word {
+    char* base;
+    i64 slots, g;
+    __device__ __forceinline__ void operator|=(u64 bits) { atomicOr(cells::word<word>(base, slots, g, digits), word(bits)); }
+  };
+  struct sink {
+    digit_words sum;
+    special_word special;
+  };
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+    for (int d = 0; d <= digits; ++d)
+      *cells::word<word>(base, slots, g, d) = 0;
+  }
+  template <class... Vs>
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64, Vs... values) {
+    sink s{{base, slots, g}, {base, slots, g}};
+    m.add(s, static_cast<typename M::number>(values)...);
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    for (int d = 0; d < digits; ++d)
+      if (word const n = *cells::word<word>(own, own_slots, from, d))
+        atomicAdd(cells::word<word>(base, slots, g, d), n);
+    if (word const n = *cells::word<word>(own, own_slots, from, digits))
+      atomicOr(cells::word<word>(base, slots, g, digits), n);
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
+    typename M::state s{};
+    for (int d = 0; d < digits; ++d) {
+      i64 const n = static_cast<i64>(*cells::word<word>(base, slots, g, d));
+      if (n != 0)
+        s.sum.add_at(d * bits_of_digit, static_cast<u64>(n < 0 ? -n : n), n < 0);
+    }
+    s.special = *cells::word<word>(base, slots, g, digits);
+    return s;
+  }
+};
+
+template <class T, bool Least, bool Own>
+struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
+  using M = seen<extreme_monoid<T, Least>>;
+  using word = typename cell_of<M>::word;
+  using key = ordered_key_t<T>;
+  static constexpr int bytes = cell_of<M>::bytes;
+  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+    *cells::word<word>(base, slots, g, 0) = Least ? cuda::std::numeric_limits<word>::max() : cuda::std::numeric_limits<word>::min();
+    *came(base, slots, g) = 0;
+  }
+  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const&, i64, T v) {
+    meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
+    if (*came(base, slots, g) == 0)
+      atomicOr(came(base, slots, g), 1u);
+  }
+  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+    if (*came(own, own_slots, from) == 0)
+      return;
+    meet(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
+    atomicOr(came(base, slots, g), 1u);
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const& m) {
+    typename M::state s = m.identity();
+    if (*came(base, slots, g) == 0)
+      return s;
+    s.any = 1;
+    s.s = value_of(static_cast<key>(*cells::word<word>(base, slots, g, 0)));
+    return s;
+  }
+
+private:
+  __device__ __forceinline__ static unsigned* came(char* base, i64 slots, i64 g) {
+    return reinterpret_cast<unsigned*>(base + slots * i64(sizeof(word))) + g;
+  }
+  __device__ __forceinline__ static void meet(word* at, word k) {
+    if constexpr (sizeof(word) == 8) {
+      using wide = cuda::std::conditional_t<(word(-1) < word(0)), long long, unsigned long long>;
+      if constexpr (Least)
+        atomicMin(reinterpret_cast<wide*>(at), static_cast<wide>(k));
+      else
+        atomicMax(reinterpret_cast<wide*>(at), static_cast<wide>(k));
+    } else if constexpr (Least) {
+      atomicMin(at, k);
+    } else {
+      atomicMax(at, k);
+    }
+  }
+  /// Keys of floats are their bits, those of negative ones turned around.
+  __device__ static auto value_of(key k) {
+    using S = typename extreme_monoid<T, Least>::state;
+    if constexpr (floating<T>)
+      return bits_as<S>(static_cast<key>(k ^ ((k >> (int(sizeof(key)) * 8 - 1)) & cuda::std::numeric_limits<key>::max())));
+    else
+      return static_cast<S>(k);
+  }
+};
+
+/// A state behind a lock, written and read past the first cache.
+template <class M, bool Own>
+struct keyed_cell<M, Own, cell_kind::locked> {
+  static constexpr int bytes = cell_of<M>::bytes, words = bytes / 4;
+  using state = typename M::state;
+  __device__ static void open(char* base, i64, i64 g, M const& m) { put(base, g, m.identity()); }
+  template <class... Vs>
+  __device__ __forceinline__ static void add(char* base, i64, i64 g, u32* locks, M const& m, i64 position, Vs... values) {
+    state const one = m.lift(position, values...);
+    for (bool done = false; !done;)
+      if (atomicCAS(locks + g, 0u, 1u) == 0u) {
+        __threadfence();
+        put(base, g, m.combine(got(base, g), one));
+        __threadfence();
+        atomicExch(locks + g, 0u);
+        done = true;
+      }
+  }
+  __device__ static void give(char*, i64, i64, char*, i64, i64) {}
+  __device__ static auto read(char* base, i64, i64 g, M const&) { return got(base, g); }
+
+private:
+  __device__ __forceinline__ static void put(char* base, i64 g, state const& s) {
+    unsigned w[words] = {};
+    memcpy(w, &s, sizeof s);
+    auto volatile* const to = reinterpret_cast<unsigned volatile*>(base) + g * words;
+    for (int i = 0; i < words; ++i)
+      to[i] = w[i];
+  }
+  __device__ __forceinline__ static state got(char* base, i64 g) {
+    unsigned w[words];
+    auto volatile const* const from = reinterpret_cast<unsigned volatile const*>(base) + g * words;
+    for (int i = 0; i < words; ++i)
+      w[i] = from[i];
+    state s;
+    memcpy(&s, w, sizeof s);
+    return s;
+  }
+};
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to the routes of folds by key on a GPU. Layer 5. Planning, compiling, staging and the three launches are compiled in
+// dsl/gpu/keys.cpp.
+#pragma once
+
+#include <tally/fold/keyed_cells.hpp>
+#include <tally/plan/keys.hpp>
+#include <tally/run/gpu_groups.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// What is known of the types of one keyed grouping.
+struct keyed_type {
+  group_type of;
+  std::string (*where)(); ///< the spelling of its key, mask and bins
+  std::size_t where_bytes;
+  int fold_count;
+  int cell_bytes[max_keyed_folds];
+  bool locks;
+};
+
+/// One keyed read.
+struct keys_request {
+  keyed_type const* type;
+  kernels_of<keys_plan>* kernels;
+  void* program; ///< pointers of staged columns are replaced in place
+  void const* where;
+  void const* nodes;
+  column_place columns[max_sources];
+  keys_facts f; ///< the target is filled in by the door
+  answer_arrays to;
+  int ordinal;
+  stream_ref stream;
+};
+
+/// What must live until the stream has passed.
+struct keys_in_flight {
+  staged_columns staged;
+  device_memory cells, stray;
+};
+
+/// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
+keys_planned enqueue(keys_request& r, keys_in_flight& flight);
+/// Waits; the first position whose key names no bin and that key, or -1. Throws overflow.
+struct stray_key {
+  i64 position;
+  u64 key;
+};
+stray_key stray_of(keys_request const& r, keys_in_flight const& flight);
+/// The translation unit for a plan, for tests.
+unit unit_of(keyed_type const& t, keys_plan const& p);
+
+} // namespace tally::inline v0::gpu

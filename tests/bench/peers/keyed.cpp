@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds by key through pipelines, queued on a stream of the caller's, for tests/bench/keyed.py. A C interface. Test layer.
+#include <tally/tally.hpp>
+
+#include <cstdio>
+#include <exception>
+
+using namespace tally;
+
+namespace {
+
+/// Queues one keyed reduction of device memory, its answers in device memory.
+template <bool Fast, class R>
+void queue(R const& r, void* out, void* stream) {
+  auto const bound = get<0>(r.folds).bind(r.pipe);
+  auto const& d = [&]() -> auto const& {
+    if constexpr (Fast)
+      return bound.direct;
+    else
+      return bound;
+  }();
+  using Where = std::remove_cvref_t<decltype(d.where)>;
+  using Program = std::remove_cvref_t<decltype(d.program)>;
+  using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
+  static gpu::kernels_of<keys_plan> kernels;
+  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  auto p = d.program;
+  p.extent = at.extent;
+  gpu::keys_request request{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
+                            {facts_of(p, target{}, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups,
+                             types::own_cell_bytes(), rows_have_one_key<Where>(p, at)},
+                            {{out}}, 0, {stream}};
+  detail::places_in_grid(p, at, request.columns);
+  gpu::keys_in_flight flight;
+  gpu::enqueue(request, flight);
+}
+template <class Queue>
+int guarded(Queue const& run) {
+  try {
+    run();
+    return 0;
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "keyed: %s\n", e.what());
+    return 1;
+  }
+}
+template <class T>
+void queue_rows(bool any_order, void const* tile, void const* keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
+  auto const r = from(shaped(static_cast<T const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
+                 by_key<0>(_2, bins, sum(_1));
+  if (any_order)
+    queue<true>(r, out, stream);
+  else
+    queue<false>(r, out, stream);
+}
+
+} // namespace
+
+/// Sums of rows (type 0 f32, 1 bf16) by i64 keys into bins x columns floats; fast or exact.
+extern "C" __attribute__((visibility("default"))) int keyed_rows(int type, int any_order, void const* tile, void const* keys, long long rows,
+                                                                 long long columns, long long bins, void* out, void* stream) {
+  return guarded([&] {
+    if (type == 0)
+      queue_rows<float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+    else
+      queue_rows<bf16>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+  });
+}
+/// Counts: what 0: of u32 keys; 1: of f32 in even bins over [0, 1]; 2: f32 sums of u32 keys, fast; 3: the same, exact. Into bins i64
+/// or f32.
+extern "C" __attribute__((visibility("default"))) int keyed_counts(int what, void const* x, void const* weights, long long n, long long bins,
+                                                                   void* out, void* stream) {
+  return guarded([&] {
+    auto const keys = device(static_cast<u32 const*>(x), n);
+    auto const numbers = device(static_cast<float const*>(x), n);
+    auto const added = device(static_cast<float const*>(weights), n);
+    if (what == 0)
+      queue<false>(from(keys) | by_key(_1, bins, count), out, stream);
+    else if (what == 1)
+      queue<false>(from(numbers) | histogram(0, 1, bins), out, stream);
+    else if (what == 2)
+      queue<true>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
+    else
+      queue<false>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
+  });
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds by key on a GPU: bit for bit the answers of the CPU, whatever the keys, the routes and the kinds of cells.
+#include "gpu/on_device.hpp"
+
+#include <tally/tally.hpp>
+
+#include <cstring>
+#include <random>
+
+using namespace tally;
+
+namespace {
+
+template <class T, int R>
+bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+template <class T>
+bool same(T const& a, T const& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+template <class... Ts>
+bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return (same(std::get<I>(a), std::get<I>(b)) && ...);
+  }(std::index_sequence_for<Ts...>{});
+}
+template <class R>
+void same_on_both(R const& r) {
+  auto const host = run(r, on::cpu);
+  auto const device = run(r, on::gpu);
+  CAPTURE(text_of(r));
+  CHECK(same(host, device));
+}
+/// Keys below `bins`, one of them for half of all.
+std::vector<int> hot_keys(std::size_t n, int bins) {
+  std::mt19937 random(11);
+  std::vector<int> keys(n);
+  for (int& k : keys)
+    k = random() % 2 == 0 ? bins / 2 : static_cast<int>(random() % static_cast<unsigned>(bins));
+  return keys;
+}
+
+constexpr std::size_t sizes[] = {1, 3, 100, 4097, 70'001, 1'000'000};
+constexpr int bin_counts[] = {1, 2, 64, 1000, 30'000, 300'000};
+
+} // namespace
+
+TEST_CASE("exact sums, counts and integers by key, of every size and number of bins") {
+  if (no_kernels()) return;
+  for (auto const n : sizes)
+    for (int const bins : bin_counts) {
+      CAPTURE(n);
+      CAPTURE(bins);
+      auto const x = uneven_numbers<float>(n);
+      auto const keys = hot_keys(n, bins);
+      same_on_both(from(x, keys) | by_key(_2, bins, sum(_1), count));
+      same_on_both(from(keys) | by_key(_1, bins, count));
+      same_on_both(from(x, keys) | filter(_1 > 0.f) | by_key(_2, bins, mean(_1), sum(_2), max(_1), min(_2).or_else(-1)));
+    }
+}
+
+TEST_CASE("variances, products, doubles and small floats") {
+  if (no_kernels()) return;
+  for (int const bins : {1, 64, 5000}) {
+    auto const x = uneven_numbers<float>(100'001);
+    auto const d = uneven_numbers<double>(100'001);
+    std::vector<bf16> b(x.size());
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = bf16(x[i]);
+    auto const keys = hot_keys(x.size(), bins);
+    same_on_both(from(x, keys) | by_key(_2, bins, variance(_1), sum(_1 * _1), stddev(_1).where(_1 < 1.f)));
+    same_on_both(from(d, keys) | by_key(_2, bins, sum(_1), mean(_1), max(_1)));
+    same_on_both(from(b, keys) | by_key(_2, bins, sum(_1), max(_1)));
+  }
+}
+
+TEST_CASE("what is not finite, subnormals, and positions behind locks") {
+  if (no_kernels()) return;
+  auto x = uneven_numbers<float>(50'000);
+  for (std::size_t i = 0; i < x.size(); i += 997)
+    x[i] = i % 2 == 0 ? 1e-45f : -3e38f;
+  x[333] = std::numeric_limits<float>::infinity();
+  x[777] = std::numeric_limits<float>::quiet_NaN();
+  for (int const bins : {3, 500}) {
+    auto const keys = hot_keys(x.size(), bins);
+    same_on_both(from(x, keys) | by_key(_2, bins, sum(_1), min(_1), max(_1)));
+    same_on_both(from(x, keys) | by_key(_2, bins, argmin(_1), argmax(_1), first(_1), last(_1), bit_xor(_2), sum(_2).checked()));
+    same_on_both(from(x, keys) | by_key(_2, bins, min(_1).ignoring_nan(), any(_1 > 1.f), all(_1 > -1.f)));
+  }
+}
+
+TEST_CASE("rows by key, of every width, and keys that differ within a row") {
+  if (no_kernels()) return;
+  for (i64 const width : {1, 3, 4, 33, 64, 100, 1024})
+    for (int const bins : {1, 40, 3000}) {
+      CAPTURE(width);
+      CAPTURE(bins);
+      i64 const rows = 200'000 / width;
+      auto const x = uneven_numbers<float>(std::size_t(rows * width));
+      auto const keys = hot_keys(std::size_t(rows), bins);
+      auto const of_element = hot_keys(x.size(), bins);
+      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), count, max(_1)));
+      same_on_both(from(shaped(x, rows, width), shaped(of_element, rows, width)) | by_key<0>(_2, bins, sum(_1)));
+      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | filter(_2 != 0) | by_key(_2, bins, sum(_1)));
+    }
+  auto const x = uneven_numbers<float>(300 * 200);
+  auto const keys = hot_keys(300, 9);
+  same_on_both(from(shaped(x.data(), {200, 300}, {1, 200}), along<1>(keys)) | by_key<1>(_2, 9, sum(_1), argmax(_1)));
+}
+
+TEST_CASE("under fast, sums are near, and counts are right") {
+  if (no_kernels()) return;
+  for (int const bins : {10, 20'000, 200'000})
+    for (i64 const width : {1, 64}) {
+      i64 const rows = 400'000 / width;
+      auto const x = uneven_numbers<float>(std::size_t(rows * width));
+      auto const keys = hot_keys(std::size_t(rows), bins);
+      auto const r = from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1), count);
+      auto const [sums, squares, counts] = run(r, on::gpu, fast);
+      auto const [right, right_squares, right_counts] = run(r, on::cpu);
+      CHECK(same(counts, right_counts));
+      bool near = true;
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        near = near && std::abs(double(sums[i]) - double(right[i])) <= 1e-4 * std::sqrt(double(right_squares[i]) * double(right_counts[i])) + 1e-30 &&
+               std::abs(double(squares[i]) - double(right_squares[i])) <= 1e-4 * double(right_squares[i]) + 1e-30;
+      CHECK(near);
+    }
+}
+
+TEST_CASE("histograms in one to three dimensions, weighted too") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> any_number(-0.5, 1.5);
+  std::vector<double> x(300'000), y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = i % 9 == 0 ? double(i % 17) / 16.0 : any_number(random), y[i] = any_number(random);
+  for (i64 const bins : {1, 16, 1000, 40'000, 1'000'000})
+    same_on_both(from(x) | histogram(0, 1, bins));
+  same_on_both(from(x, y) | histogram(even_bins(_1, 0, 1, 50), even_bins(_2, -0.5, 1.5, 70)));
+  same_on_both(from(x, y) | histogram(even_bins(_1, 0, 1, 5), even_bins(_2, 0, 1, 7), even_bins(_1 * _2, 0, 1, 9)));
+  same_on_both(from(x, y) | histogram(0, 1, 100).of(sum(_2), max(_2), mean(_2)));
+  auto const f = uneven_numbers<float>(100'000);
+  same_on_both(from(f) | reduce(histogram(-10, 10, 100), sum, by_key(cast<int>(_1) & 15, 16, count)));
+}
+
+TEST_CASE("a stray is found, the first of all, and nothing is returned; dropping_strays leaves them out") {
+  if (no_kernels()) return;
+  for (int const bins : {10, 100'000})
+    for (std::size_t const at : {0u, 77'777u, 199'999u}) {
+      auto keys = hot_keys(200'000, bins);
+      keys[at] = -7;
+      keys[199'999] = -7;
+      std::string const first_stray =
+          "[tally-E16] the key at position " + std::to_string(at) + " is -7, the bins are [0, " + std::to_string(bins) + "). docs/errors.md#E16";
+      CHECK_THROWS_WITH_AS(run(from(keys) | by_key(_1, bins, count), on::gpu), first_stray.c_str(), key_out_of_range);
+      same_on_both(from(keys) | by_key(_1, bins, count).dropping_strays());
+    }
+  std::vector<i64> const large{std::numeric_limits<i64>::max(), 1, 1};
+  std::vector<int> const together{0, 0, 1};
+  CHECK_THROWS_AS(run(from(large, together) | by_key(_2, 2, sum(_1).checked()), on::gpu), overflow);
+}
+
+TEST_CASE("data on the device is used in place, wherever it begins, and found there by on::any") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(100'003);
+  auto const keys = hot_keys(x.size(), 50);
+  on_device const dx(x);
+  on_device const dk(keys);
+  auto const n = static_cast<i64>(x.size());
+  for (i64 const skip : {0, 1, 2, 3, 5}) {
+    std::vector<float> const own_x(x.begin() + skip, x.end());
+    std::vector<int> const own_keys(keys.begin() + skip, keys.end());
+    auto const host = run(from(own_x, own_keys) | by_key(_2, 50, sum(_1), count), on::cpu);
+    CHECK(same(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, sum(_1), count))));
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The machine code of folds by key is what their plans say: where elements meet, and by which instructions. Needs NVRTC, no GPU.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+using namespace tally;
+
+TALLY_FUNCTION(ptx_folded_key, (int k), { return k & 63; });
+
+namespace {
+
+/// n elements of made-up device memory.
+template <class T>
+auto made_up(i64 n, std::uintptr_t at) {
+  return device(reinterpret_cast<T const*>(at), n);
+}
+auto const x = made_up<float>(1 << 24, 0x700000000000);
+auto const keys = made_up<int>(1 << 24, 0x710000000000);
+
+struct planned_text {
+  keys_plan plan;
+  std::string ptx;
+  int count(std::string const& word) const {
+    int n = 0;
+    for (auto at = ptx.find(word); at != std::string::npos; at = ptx.find(word, at + 1)) ++n;
+    return n;
+  }
+  bool has(std::string const& word) const { return count(word) > 0; }
+};
+
+/// Plans and compiles a keyed reduction for an H200, under fast or not.
+template <bool Fast = false, class R>
+planned_text compiled(R const& r) {
+  auto const bound = get<0>(r.folds).bind(r.pipe);
+  auto const& d = [&]() -> auto const& {
+    if constexpr (Fast)
+      return bound.direct;
+    else
+      return bound;
+  }();
+  using Where = std::remove_cvref_t<decltype(d.where)>;
+  using Program = std::remove_cvref_t<decltype(d.program)>;
+  using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
+  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  auto p = d.program;
+  p.extent = at.extent;
+  target h200 = targets::h200;
+  keys_facts const f{facts_of(p, h200, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups, types::own_cell_bytes(),
+                     rows_have_one_key<Where>(p, at)};
+  auto const plan = make_keys_plan(f).plan;
+  return {plan, gpu::compile(gpu::unit_of(types::type(), plan), 9, 0).ptx};
+}
+bool can_compile() {
+  if (!gpu::can_compile())
+    std::printf("skipped: no NVRTC on this machine\n");
+  return gpu::can_compile();
+}
+
+} // namespace
+
+TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes") {
+  if (!can_compile()) return;
+  auto const t = compiled(from(keys) | by_key(_1, 256, count));
+  CHECK(t.plan.route == keys_route::in_shared_memory);
+  CHECK(t.plan.replicas == 8);
+  CHECK(t.has("ld.global.cs.v4"));
+  CHECK(t.count("atom.shared.add.u32") >= t.plan.elements_per_load * t.plan.loads_in_flight);
+  auto const even = compiled(from(x) | histogram(0, 1, 4096));
+  CHECK(even.plan.route == keys_route::in_shared_memory);
+  CHECK(even.has("cvt.f64.f32"));
+  CHECK(compiled(from(keys) | by_key(_1, 32768, count)).plan.route == keys_route::in_shared_memory);
+  CHECK(compiled(from(keys) | by_key(_1, 1 << 20, count)).plan.route == keys_route::in_global_memory);
+}
+
+TEST_CASE("exact sums add digits of 64 bits, and no float") {
+  if (!can_compile()) return;
+  auto const t = compiled(from(x, keys) | by_key(_2, 1'000'000, sum(_1), mean(_1), variance(_1), sum(_1 * _1)));
+  CHECK(t.plan.route == keys_route::in_global_memory);
+  CHECK(t.has("atom.global.add.u64"));
+  CHECK_FALSE(t.has("red.global.add.f32"));
+  CHECK_FALSE(t.has("atom.global.add.f32"));
+}
+
+TEST_CASE("under fast, rows of floats are added four columns at a time") {
+  if (!can_compile()) return;
+  auto const of_row = made_up<int>(1 << 18, 0x710000000000);
+  auto const t = compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 100'000, sum(_1)));
+  CHECK(t.plan.route == keys_route::rows_to_global);
+  CHECK(t.plan.elements_per_load == 4);
+  CHECK(t.plan.threads_per_row == 16);
+  CHECK(t.has("red.global.add.v4.f32"));
+  CHECK(compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | filter(_1 > 0.f) | by_key<0>(_2, 100'000, sum(_1))).plan.route ==
+        keys_route::in_global_memory); // elements of a row pass or not
+}
+
+TEST_CASE("every kind of cell compiles: positions, extremes, checked sums, bits, keys by functions") {
+  if (!can_compile()) return;
+  auto const t = compiled(from(x, keys) | filter(_1 > 0.f) |
+                          by_key(ptx_folded_key(_2), 64, argmin(_1), last(_1), min(_1), max(_2), sum(_2).checked(), bit_xor(_2), count, any(_1 > 2.f)));
+  CHECK(t.plan.route == keys_route::in_global_memory);
+  CHECK(t.has("atom.global.cas"));
+  CHECK(t.has("min.s32"));
+  auto const d = made_up<double>(1 << 20, 0x720000000000);
+  auto const k = made_up<u8>(1 << 20, 0x730000000000);
+  CHECK(compiled(from(d, k) | by_key(_2, 256, sum(_1), max(_1), sum(_1 * _1), mean(cast<bf16>(_1)))).plan.in_order);
+}
