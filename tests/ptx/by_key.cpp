@@ -52,7 +52,7 @@ planned_text compiled(R const& r) {
   p.extent = at.extent;
   target h200 = targets::h200;
   keys_facts const f{facts_of(p, h200, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups, types::own_cell_bytes(),
-                     rows_have_one_key<Where>(p, at)};
+                     rows_have_one_key<Where>(p, at), types::adds_floats};
   auto const plan = make_keys_plan(f).plan;
   return {plan, gpu::compile(gpu::unit_of(types::type(), plan), 9, 0).ptx};
 }

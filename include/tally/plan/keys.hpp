@@ -15,6 +15,7 @@ struct keys_facts {
   i64 slots;          ///< bins by the groups of `at`
   int own_cell_bytes; ///< of all folds of one slot, in a block's own table; 0: some fold cannot be kept there
   bool rows_have_one_key;
+  bool adds_floats; ///< and nothing else, without masks: `red` takes neighbours at once
 };
 
 struct keys_planned {
@@ -102,7 +103,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     p.threads_per_block = 256;
   }
   if (p.route == keys_route::rows_to_global) {
-    p.elements_per_load = planning::choose_row_load(f);
+    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f) : 1; // atomics of neighbouring threads meet in one line
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
     elements = f.at.extent * p.threads_per_row;

@@ -121,6 +121,8 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
     bool const all = (true && ... && (own_cell_bytes_of<Leaves> > 0));
     return all ? (0 + ... + own_cell_bytes_of<Leaves>) : 0;
   }
+  static constexpr bool adds_floats =
+      (true && ... && (std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && std::same_as<decltype(Leaves::mask), in_a_bin>));
 
 private:
   template <class Leaf>
@@ -145,7 +147,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   auto p = d.program;
   p.extent = at.extent;
   gpu::keys_request r{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
-                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at)},
+                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats},
                       {}, place.ordinal, place.queue};
   places_in_grid(p, at, r.columns);
   if (r.ordinal < 0)
