@@ -4,8 +4,6 @@
 // in a kernel for an array of them, so their arithmetic is the same on every back end.
 #pragma once
 
-#include <tally/element/math.hpp>
-#include <tally/fold/exact.hpp>
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/moments.hpp>
 #include <tally/fold/program.hpp>
@@ -110,42 +108,6 @@ struct otherwise {
   constexpr auto value(Outcome const& o) const {
     using Value = decltype(node.value(o));
     return node.empty(o) ? static_cast<Value>(held) : node.value(o);
-  }
-};
-
-/// The mean from an exact sum: one rounding instead of two.
-template <class Sum, class Count>
-struct exact_mean {
-  Sum sum;
-  Count count;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
-  constexpr auto value(Outcome const& o) const {
-    return get<Sum::index>(o.leaves).monoid.mean(get<Sum::index>(o.states), count.value(o));
-  }
-};
-
-/// The variance, or its root, from the exact sums of numbers and of their squares.
-template <class Number, class To, int Fewer, bool Root, class Sum, class Squares, class Count>
-struct exact_spread {
-  Sum sum;
-  Squares squares;
-  Count count;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
-  To value(Outcome const& o) const {
-    To const v = exact_variance<Number, To, accumulator_t<Number>>(get<Sum::index>(o.states), get<Squares::index>(o.states),
-                                                                   count.value(o), Fewer);
-    if constexpr (Root)
-      return math::sqrt(v);
-    else
-      return v;
   }
 };
 
