@@ -5,7 +5,6 @@
 // only. How many groups or leaves a core takes at once never changes a bit.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <tally/fold/groups.hpp>

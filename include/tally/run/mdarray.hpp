@@ -4,11 +4,10 @@
 // Layer 5, host only.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <tally/base/numbers.hpp>
 
@@ -26,19 +25,19 @@ public:
   explicit mdarray(i64 const (&extents)[Rank]) {
     for (int k = 0; k < Rank; ++k)
       extents_[k] = extents[k];
-    data_.reset(new T[size()]);
+    data_ = new T[size()];
   }
-  mdarray(mdarray const& other) { *this = other; }
-  mdarray(mdarray&&) noexcept = default;
-  mdarray& operator=(mdarray&&) noexcept = default;
-  mdarray& operator=(mdarray const& other) {
-    if (this != &other) {
-      std::unique_ptr<T[]> copy(new T[other.size()]);
-      std::copy(other.begin(), other.end(), copy.get());
-      std::copy(other.extents_, other.extents_ + Rank, extents_);
-      data_ = std::move(copy);
-    }
-    return *this;
+  mdarray(mdarray const& other) : mdarray(other.extents_) {
+    for (std::size_t i = 0; i < size(); ++i)
+      data_[i] = other.data_[i];
+  }
+  mdarray(mdarray&& other) noexcept { swap(other); }
+  mdarray& operator=(mdarray other) noexcept { return swap(other), *this; }
+  ~mdarray() { delete[] data_; }
+  void swap(mdarray& other) noexcept {
+    std::swap(data_, other.data_);
+    for (int k = 0; k < Rank; ++k)
+      std::swap(extents_[k], other.extents_[k]);
   }
 
   static constexpr std::size_t rank() { return Rank; }
@@ -51,8 +50,8 @@ public:
       n *= static_cast<std::size_t>(e);
     return n;
   }
-  T* data() { return data_.get(); }
-  T const* data() const { return data_.get(); }
+  T* data() { return data_; }
+  T const* data() const { return data_; }
   T* begin() { return data(); }
   T* end() { return data() + size(); }
   T const* begin() const { return data(); }
@@ -75,7 +74,13 @@ public:
 
   /// Same extents and equal elements.
   friend bool operator==(mdarray const& a, mdarray const& b) {
-    return std::equal(a.extents_, a.extents_ + Rank, b.extents_) && std::equal(a.begin(), a.end(), b.begin());
+    for (int k = 0; k < Rank; ++k)
+      if (a.extents_[k] != b.extents_[k])
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!(a.data_[i] == b.data_[i]))
+        return false;
+    return true;
   }
 
 private:
@@ -87,7 +92,7 @@ private:
     return at;
   }
   i64 extents_[Rank]{};
-  std::unique_ptr<T[]> data_;
+  T* data_ = nullptr;
 };
 
 } // namespace tally::inline v0
