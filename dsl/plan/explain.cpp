@@ -38,13 +38,7 @@ int combinations(facts const& f, bool commutative) {
 }
 
 std::string rounding_of(fold_description const& fold, description const& d) {
-  if (fold.exact) return "once, the exact answer";
-  if (fold.law.order_free) return "never: any order gives the same bits";
-  auto const in = fold.rounds_in.empty() ? std::string("in its state") : "in " + fold.rounds_in;
-  if (!d.reads()) return in;
-  if (d.on_gpu && d.planned.plan.order == combine_order::free) return in + ", in any order";
-  if (d.on_gpu && d.planned.plan.order == combine_order::ordered) return in + ", in any grouping of elements in order";
-  return fmt::format("{}, at most {} for an element", in, combinations(d.facts, fold.law.commutative));
+  return words::rounding(fold, d.facts, d.on_gpu && d.reads() ? d.planned.plan.order : combine_order::canonical_tree, d.reads());
 }
 
 void word_gpu_source(source_description& s, source_choice const& c, bool striped) {
@@ -69,28 +63,6 @@ void word_gpu_source(source_description& s, source_choice const& c, bool striped
     s.why = fmt::format("neighbours in memory, address aligned to {} B", s.address_alignment);
   }
   if (s.staged) s.why += ", after a copy from host memory";
-}
-
-void word_host_source(source_description& s) {
-  if (s.host_only) {
-    s.load = "asked one by one";
-    s.why = "only host code knows its elements";
-  } else if (s.bytes_per_element == 0) {
-    s.load = "computed";
-    s.why = "nothing is read";
-  } else {
-    s.load = s.stride == 1 ? "read in place" : "gathered";
-    s.why = s.stride == 1 ? "neighbours in memory" : fmt::format("elements lie {} apart", s.stride);
-  }
-}
-
-void word_host_fold(fold_description& f) {
-  switch (f.lanes) {
-  case host_lanes::registers: f.block = "vector registers"; break;
-  case host_lanes::one_by_one: f.block = "lane by lane"; break;
-  case host_lanes::opaque: f.block = "element by element"; break;
-  }
-  f.grid = "ordered tiles";
 }
 
 /// What the planner refused, with names and numbers.
@@ -182,7 +154,53 @@ explanation& explanation::operator=(explanation const&) = default;
 explanation::~explanation() = default;
 
 explanation::explanation(description facts_and_names) : about_(std::move(facts_and_names)) {
-  auto& d = about_;
+  words::plan_full(about_);
+  if (words::keeps()) words::keep(text());
+}
+
+std::string explanation::ptx() const {
+  if (!about_.on_gpu)
+    throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
+  if (about_.ptx_of == nullptr || !about_.reads()) return {};
+  return about_.ptx_of(about_.planned.plan, about_.facts);
+}
+
+explanation explanation::measured(double seconds, double whole_seconds) const {
+  explanation e = *this;
+  e.about_.measured_seconds = seconds;
+  e.about_.whole_seconds = whole_seconds;
+  return e;
+}
+
+std::ostream& operator<<(std::ostream& out, explanation const& e) { return out << e.text(); }
+
+} // namespace tally::inline v0
+
+namespace tally::words {
+
+void word_host_source(source_description& s) {
+  if (s.host_only) {
+    s.load = "asked one by one";
+    s.why = "only host code knows its elements";
+  } else if (s.bytes_per_element == 0) {
+    s.load = "computed";
+    s.why = "nothing is read";
+  } else {
+    s.load = s.stride == 1 ? "read in place" : "gathered";
+    s.why = s.stride == 1 ? "neighbours in memory" : fmt::format("elements lie {} apart", s.stride);
+  }
+}
+
+void word_host_fold(fold_description& f) {
+  switch (f.lanes) {
+  case host_lanes::registers: f.block = "vector registers"; break;
+  case host_lanes::one_by_one: f.block = "lane by lane"; break;
+  case host_lanes::opaque: f.block = "element by element"; break;
+  }
+  f.grid = "ordered tiles";
+}
+
+void plan_full(description& d) {
   bool const plans = d.on_gpu && d.reads();
   if (plans) {
     d.planned = make_plan(d.facts);
@@ -209,31 +227,20 @@ explanation::explanation(description facts_and_names) : about_(std::move(facts_a
     }
     fold.rounding = rounding_of(fold, d);
   }
-  if (!jit::dump_folder(std::getenv("TALLY_DUMP"), "plan").empty()) {
-    auto const page = text();
-    jit::dump("plan", jit::hexadecimal(jit::fnv64(page)) + ".txt", page);
-  }
 }
 
-std::string explanation::ptx() const {
-  if (!about_.on_gpu)
-    throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
-  if (about_.ptx_of == nullptr || !about_.reads()) return {};
-  return about_.ptx_of(about_.planned.plan, about_.facts);
+bool keeps() { return !jit::dump_folder(std::getenv("TALLY_DUMP"), "plan").empty(); }
+void keep(std::string const& page) { jit::dump("plan", jit::hexadecimal(jit::fnv64(page)) + ".txt", page); }
+
+std::string rounding(fold_description const& fold, facts const& f, combine_order order, bool reads) {
+  if (fold.exact) return "once, the exact answer";
+  if (fold.law.order_free) return "never: any order gives the same bits";
+  auto const in = fold.rounds_in.empty() ? std::string("in its state") : "in " + fold.rounds_in;
+  if (!reads) return in;
+  if (order == combine_order::free) return in + ", in any order";
+  if (order == combine_order::ordered) return in + ", in any grouping of elements in order";
+  return fmt::format("{}, at most {} for an element", in, combinations(f, fold.law.commutative));
 }
-
-explanation explanation::measured(double seconds, double whole_seconds) const {
-  explanation e = *this;
-  e.about_.measured_seconds = seconds;
-  e.about_.whole_seconds = whole_seconds;
-  return e;
-}
-
-std::ostream& operator<<(std::ostream& out, explanation const& e) { return out << e.text(); }
-
-} // namespace tally::inline v0
-
-namespace tally::words {
 
 std::string bytes(double n) {
   char const* const units[] = {"B", "kB", "MB", "GB", "TB"};

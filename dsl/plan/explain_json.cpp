@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation for programs. Fields are only ever added; docs/reference/explain.md lists them. Compiled side, plan.
-#include "plan/words.hpp"
+#include "plan/json_parts.hpp"
 
 #include <tally/fold/tree.hpp>
 #include <tally/plan/spell.hpp>
@@ -11,10 +11,7 @@
 
 #include <algorithm>
 
-namespace tally::inline v0 {
-namespace {
-
-using json = nlohmann::ordered_json;
+namespace tally::words {
 
 json number_or_null(double x) { return x > 0 ? json(x) : json(); }
 
@@ -28,7 +25,7 @@ json target_of(description const& d) {
           {"launch_seconds", t.launch_seconds}};
 }
 
-json launch_of(description const& d) {
+json launch_of_plan(description const& d) {
   if (!d.reads()) return json::object();
   if (!d.on_gpu) {
     auto const tiles = (d.facts.leaves() - 1) / d.leaves_per_tile + 1;
@@ -70,15 +67,18 @@ json folds_of(description const& d) {
   return all;
 }
 
-json why_not_of(description const& d) {
+json why_not_of(std::vector<refused_choice> const& why_not) {
   json all = json::array();
-  for (auto const& r : d.why_not) all.push_back({{"choice", r.choice}, {"reason", r.reason}, {"subject", r.subject}});
+  for (auto const& r : why_not) all.push_back({{"choice", r.choice}, {"reason", r.reason}, {"subject", r.subject}});
   return all;
 }
 
-} // namespace
+} // namespace tally::words
+
+namespace tally::inline v0 {
 
 std::string explanation::json() const {
+  using namespace words;
   auto const& d = about_;
   bool const plans = d.on_gpu && d.reads();
   nlohmann::ordered_json out = {
@@ -104,9 +104,9 @@ std::string explanation::json() const {
       {"expected_share_of_peak", number_or_null(d.expected_share_of_peak())},
       {"sources", sources_of(d)},
       {"folds", folds_of(d)},
-      {"launch", launch_of(d)},
+      {"launch", launch_of_plan(d)},
       {"plan", plans ? spell(d.planned.plan, d.facts.source_count, d.facts.fold_count) : ""},
-      {"why_not", why_not_of(d)}};
+      {"why_not", why_not_of(d.why_not)}};
   if (d.measured_seconds > 0)
     out["measured"] = {{"seconds", d.measured_seconds},
                        {"whole_seconds", d.whole_seconds},

@@ -7,10 +7,8 @@
 
 #include <algorithm>
 
-namespace tally::inline v0 {
-namespace {
+namespace tally::words {
 
-/// Text inside a quoted Mermaid label.
 std::string label(std::string const& text) {
   std::string safe;
   for (char const c : text) {
@@ -25,6 +23,13 @@ std::string label(std::string const& text) {
   }
   return safe;
 }
+
+} // namespace tally::words
+
+namespace tally::inline v0 {
+namespace {
+
+using words::label;
 
 /// The node of a choice: folds that share it share the node.
 std::size_t node_of(std::vector<std::string>& known, std::string const& choice) {

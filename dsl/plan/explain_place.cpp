@@ -2,23 +2,22 @@
 //
 // Where a description is planned for, and why not elsewhere: what run decides by types, memory and devices, in words.
 // Compiled side, plan.
-#include <tally/run/explain.hpp>
+#include "plan/places.hpp"
 
 #include <utility>
 
 namespace tally::inline v0::detail {
 namespace {
 
-explanation on_host(description d, int threads) {
+void on_host(description& d, int threads) {
   d.facts.target = targets::host;
   bool const few = d.facts.leaves() <= cpu::tiles_for_one_core * cpu::leaves_per_tile;
   d.threads = threads > 0 ? threads : few ? 1 : cpu::core_count();
   d.place = "host, " + std::to_string(d.threads) + (d.threads == 1 ? " thread" : " threads");
-  return explanation(std::move(d));
 }
 
 /// A GPU at hand: columns in host memory will be staged, and staged memory is aligned.
-explanation on_device(description d, column_places const& places, int ordinal) {
+void on_device(description& d, column_places const& places, int ordinal) {
   d.on_gpu = true;
   d.facts.target = gpu::target_of(ordinal);
   d.place = gpu::facts_of(ordinal).name + ", " + describe(d.facts.target);
@@ -29,7 +28,6 @@ explanation on_device(description d, column_places const& places, int ordinal) {
     d.sources[i].staged = true;
     d.sources[i].address_alignment = d.facts.sources[i].address_alignment = 16;
   }
-  return explanation(std::move(d));
 }
 
 /// What holds a reduction on the host whatever the target; says so.
@@ -54,36 +52,56 @@ std::string why_host(description const& d) {
 
 } // namespace
 
-explanation explain_at(description d, column_places const&, target const& t) {
+void settle(description& d, column_places const&, target const& t) {
   if (t == targets::host) {
     d.why_not.push_back({"a GPU", "the target is the host", ""});
-    return on_host(std::move(d), 0);
+    return on_host(d, 0);
   }
-  if (held_on_host(d)) return on_host(std::move(d), 0);
+  if (held_on_host(d)) return on_host(d, 0);
   d.on_gpu = true;
   d.facts.target = t;
   d.place = describe(t);
-  return explanation(std::move(d));
 }
 
-explanation explain_at(description d, column_places const& places, on::any_place) {
+void settle(description& d, column_places const& places, on::any_place) {
   if (places.of_any >= 0) {
     d.why_not.push_back({"the CPU", "the columns lie in the memory of this GPU", ""});
-    return on_device(std::move(d), places, places.of_any);
+    return on_device(d, places, places.of_any);
   }
   if (!held_on_host(d)) d.why_not.push_back({"a GPU", why_host(d), ""});
-  return on_host(std::move(d), 0);
+  on_host(d, 0);
 }
 
-explanation explain_at(description d, column_places const&, on::cpu_place where) {
+void settle(description& d, column_places const&, on::cpu_place where) {
   if (!held_on_host(d)) d.why_not.push_back({"a GPU", "on::cpu asks for the host", ""});
-  return on_host(std::move(d), where.thread_count);
+  on_host(d, where.thread_count);
 }
 
-explanation explain_at(description d, column_places const& places, on::gpu_place where) {
+void settle(description& d, column_places const& places, on::gpu_place where) {
   if (gpu::device_count() == 0) throw no_gpu(gpu::why_no_device());
   auto const home = where.ordinal >= 0 ? where.ordinal : gpu::home_of(places.columns, d.facts.source_count);
-  return on_device(std::move(d), places, home >= 0 ? home : 0);
+  on_device(d, places, home >= 0 ? home : 0);
+}
+
+namespace {
+template <class Where>
+explanation explain_settled(description d, column_places const& places, Where const& where) {
+  settle(d, places, where);
+  return explanation(std::move(d));
+}
+} // namespace
+
+explanation explain_at(description d, column_places const& places, target const& t) {
+  return explain_settled(std::move(d), places, t);
+}
+explanation explain_at(description d, column_places const& places, on::any_place where) {
+  return explain_settled(std::move(d), places, where);
+}
+explanation explain_at(description d, column_places const& places, on::cpu_place where) {
+  return explain_settled(std::move(d), places, where);
+}
+explanation explain_at(description d, column_places const& places, on::gpu_place where) {
+  return explain_settled(std::move(d), places, where);
 }
 
 } // namespace tally::inline v0::detail

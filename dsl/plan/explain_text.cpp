@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation for people: one word of heading, then columns that line up. Compiled side, plan.
-#include "plan/words.hpp"
+#include "plan/page.hpp"
 
 #include <tally/plan/spell.hpp>
 
@@ -11,47 +11,14 @@
 #include <utility>
 #include <vector>
 
-namespace tally::inline v0 {
-namespace {
+namespace tally::words {
 
-constexpr std::size_t margin = 9;  // the headings
-constexpr std::size_t width = 118; // where a long line breaks
-
-/// Lines under construction: a heading in the margin, words broken at spaces beside it.
-class page {
-public:
-  void put(std::string_view heading, std::string_view words) {
-    std::string line = fmt::format("{:<{}}", heading, margin);
-    std::size_t const start = line.size();
-    while (!words.empty()) {
-      auto const word = words.substr(0, words.find(' '));
-      if (line.size() > start && line.size() + word.size() > width) {
-        close(line);
-        line = std::string(margin + 2, ' ');
-      }
-      line += word;
-      words.remove_prefix(word.size());
-      auto const spaces = std::min(words.find_first_not_of(' '), words.size());
-      line.append(spaces, ' ');
-      words.remove_prefix(spaces);
-    }
-    close(line);
-  }
-  std::string text;
-
-private:
-  void close(std::string line) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-};
-
-std::string promise_of(description const& d) {
-  if (d.facts.promise == contract::fast) return "fast: IEEE per operation, and the order may be given up";
-  if (d.facts.promise == contract::exact)
+std::string promise_of(contract promise, bool on_every_back_end, std::string const& tree) {
+  if (promise == contract::fast) return "fast: IEEE per operation, and the order may be given up";
+  if (promise == contract::exact)
     return "exact: sums of floats round once, at the end, so the order cannot be seen; the same bits everywhere";
-  auto const* where = d.ptx_of ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
-  return fmt::format("reproducible, nothing lowers it: {}; {}", where, words::tree(d.facts));
+  auto const* where = on_every_back_end ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
+  return fmt::format("reproducible, nothing lowers it: {}; {}", where, tree);
 }
 
 std::string launch_of(description const& d) {
@@ -72,6 +39,8 @@ std::string launch_of(description const& d) {
                      p.rows_in_flight, p.rows_per_leaf, p.overlaps_launch ? ", overlapped" : "");
 }
 
+namespace {
+
 std::string read_of(description const& d) {
   if (!d.reads()) return fmt::format("nothing of {} elements", d.facts.extent);
   auto text = fmt::format("{} elements, {} in one pass", d.facts.extent, words::bytes(double(d.bytes_read())));
@@ -89,6 +58,8 @@ std::string measured_of(description const& d) {
   return fmt::format("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
                      double(d.bytes_read()) / d.measured_seconds / 1e9, beside, words::seconds(d.whole_seconds));
 }
+
+} // namespace
 
 void put_sources(page& to, description const& d) {
   std::size_t load = 0, type = 0;
@@ -108,7 +79,6 @@ void put_folds(page& to, description const& d) {
            fmt::format("{:<{}}  {:>3} B  rounds {}", f.name, name, f.state_bytes, f.rounding));
 }
 
-/// How states meet; folds that meet alike share a line.
 void put_meetings(page& to, description const& d) {
   std::vector<std::pair<std::string, std::string>> ways;
   for (auto const& f : d.folds) {
@@ -127,14 +97,24 @@ void put_meetings(page& to, description const& d) {
     to.put(std::exchange(leading, false) ? "combine" : "", way + (ways.size() > 1 ? ": " + names : ""));
 }
 
-} // namespace
+void put_refusals(page& to, description const& d) {
+  bool leading = true;
+  for (auto const& g : grouped(d))
+    to.put(std::exchange(leading, false) ? "why not" : "",
+           g.choice + (g.subjects.empty() ? "" : " for " + g.subjects) + ": " + g.reason);
+}
+
+} // namespace tally::words
+
+namespace tally::inline v0 {
 
 std::string explanation::text() const {
+  using namespace words;
   auto const& d = about_;
   page to;
   to.text = d.pipeline + "\n";
   to.put("on", d.place);
-  to.put("promise", promise_of(d));
+  to.put("promise", promise_of(d.facts.promise, d.ptx_of != nullptr, words::tree(d.facts)));
   to.put("read", read_of(d));
   put_sources(to, d);
   put_folds(to, d);
@@ -142,10 +122,7 @@ std::string explanation::text() const {
   to.put("launch", launch_of(d));
   if (d.measured_seconds > 0)
     to.put("measured", measured_of(d));
-  bool leading = true;
-  for (auto const& g : words::grouped(d))
-    to.put(std::exchange(leading, false) ? "why not" : "",
-           g.choice + (g.subjects.empty() ? "" : " for " + g.subjects) + ": " + g.reason);
+  put_refusals(to, d);
   return to.text;
 }
 

@@ -21,5 +21,17 @@ struct refusal_group {
 std::vector<refusal_group> grouped(description const& d);
 /// "tree v1: 8 rows x 128 lanes".
 std::string tree(facts const& f);
+/// The rounding points of a fold whose states meet in an order.
+std::string rounding(fold_description const& fold, facts const& f, combine_order order, bool reads);
+/// How the host takes a column, or a fold.
+void word_host_source(source_description& s);
+void word_host_fold(fold_description& f);
+/// Text inside a quoted Mermaid label.
+std::string label(std::string const& text);
+/// Plans a full reduction whose place is known, and words it.
+void plan_full(description& d);
+/// Whether TALLY_DUMP=plan:DIR asks for texts, and where one goes.
+bool keeps();
+void keep(std::string const& page);
 
 } // namespace tally::words

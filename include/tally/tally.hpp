@@ -16,6 +16,7 @@
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/reduce.hpp>
 #include <tally/run/explain.hpp>
+#include <tally/run/explain_grouped.hpp>
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_batch.hpp>

@@ -174,7 +174,7 @@ auto explain(R const& r, Options... options) {
 
 /// What run refuses is refused, and the type says why.
 template <class R, class... Options>
-  requires(!detail::explainable<R, Options...>)
+  requires(!is_grouped<R> && !detail::explainable<R, Options...>)
 auto explain(R const&, Options const&...) ->
     typename decltype(detail::judge_call<R, detail::place_for<Options>...>())::type {
   return {};

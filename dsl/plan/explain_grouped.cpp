@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the domains of a reduction with groupings to their words: where each is folded, how it is cut, how its columns are loaded, and
+// what was refused. Compiled side, plan.
+#include "plan/words.hpp"
+
+#include "plan/places.hpp"
+
+#include <tally/base/error.hpp>
+#include <tally/plan/spell.hpp>
+#include <tally/plan/targets.hpp>
+#include <tally/run/explain_grouped.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+namespace tally::inline v0 {
+namespace {
+
+constexpr i64 bytes_per_sector = 32;
+
+std::string several(i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+
+/// Calls f(elements, closest step) for column c: how many of its elements are read, and how far apart they are at least.
+template <class F>
+i64 of_column(domain_description const& d, std::size_t c, F const& f) {
+  i64 elements = 1, closest = 0, total = 1;
+  auto const walk = [&](grid_axis const* axes, int count) {
+    for (int k = 0; k < count; ++k) {
+      i64 const step = axes[k].steps[c] < 0 ? -axes[k].steps[c] : axes[k].steps[c];
+      total *= axes[k].extent;
+      if (step != 0) elements *= axes[k].extent;
+      if (step != 0 && (closest == 0 || step < closest)) closest = step;
+    }
+  };
+  walk(d.at.kept, d.at.kept_axes);
+  walk(d.at.reduced, d.at.reduced_axes);
+  return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
+}
+
+bool reads(domain_description const& d) { return d.of.reads() && d.groups != 0; }
+
+/// What neighbouring elements, or groups, are in all columns: 1 where they are neighbours in memory.
+template <class Step>
+bool neighbours(domain_description const& d, Step const& step) {
+  for (std::size_t c = 0; c < d.of.sources.size(); ++c)
+    if (d.of.sources[c].bytes_per_element > 0 && !d.of.sources[c].host_only && step(c) != 1) return false;
+  return true;
+}
+bool elements_are_neighbours(domain_description const& d) {
+  return d.at.reduced_axes == 1 && d.at.reduced[0].position_step == 1 &&
+         neighbours(d, [&](std::size_t c) { return d.at.reduced[0].steps[c]; });
+}
+bool groups_are_neighbours(domain_description const& d) {
+  return d.at.kept_axes > 0 && neighbours(d, [&](std::size_t c) { return d.at.kept[d.at.kept_axes - 1].steps[c]; });
+}
+
+void word_axes_of_host(domain_description& d) {
+  i64 const threads = d.of.threads;
+  if (d.at.extent >= cpu::long_group && elements_are_neighbours(d) && !d.looks_at_positions) {
+    bool const side_by_side = d.groups >= 4 * threads || d.of.facts.leaves() <= cpu::leaves_per_tile;
+    d.route = "tile loop";
+    d.shape = "a group after another, each in the vector registers of the tile loop";
+    d.cut = side_by_side ? several(d.groups, "group") + " dealt to " + several(threads, "thread")
+                         : "each group in tiles, dealt to " + several(threads, "thread");
+    return;
+  }
+  i64 const row = d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].extent : 1;
+  i64 const strips = d.at.groups / row * ((row - 1) / cpu::groups_in_strip + 1);
+  d.route = "strips of groups";
+  d.shape = fmt::format("{} neighbouring groups side by side, one a vector lane, along their own trees", cpu::groups_in_strip);
+  d.cut = fmt::format("{}, up to {} of them walked together, on {}", several(strips, "strip"), cpu::most_strips, several(threads, "thread"));
+  auto const refuse = [&](std::string reason) { d.why_not.push_back({"tile loop", std::move(reason), ""}); };
+  if (d.at.extent < cpu::long_group)
+    refuse(fmt::format("groups of {} elements are shorter than {}", d.at.extent, cpu::long_group));
+  else if (d.looks_at_positions)
+    refuse("an expression looks at positions");
+  else
+    refuse("elements of a group are not neighbours in memory");
+  if (!groups_are_neighbours(d))
+    d.why_not.push_back({"whole strips loaded at once", "neighbouring groups are not neighbours in every column", ""});
+}
+
+void word_host_domain(domain_description& d) {
+  auto const threads = several(d.of.threads, "thread");
+  switch (d.kind) {
+  case grouping_kind::whole:
+    d.route = "tile loop";
+    d.shape = "the tile loop of a full reduction";
+    d.cut = fmt::format("{} of {} leaves, dealt to {}", several((d.of.facts.leaves() - 1) / d.of.leaves_per_tile + 1, "tile"),
+                        d.of.leaves_per_tile, threads);
+    break;
+  case grouping_kind::axes: word_axes_of_host(d); break;
+  case grouping_kind::segments:
+    d.route = "runs of segments";
+    d.shape = fmt::format("segments in order, leaf by leaf; those above {} elements are shared by all threads", cpu::giant_segment);
+    d.cut = fmt::format("runs of equal cost, elements and {} for each segment, dealt to {}", cpu::cost_of_segment, threads);
+    break;
+  default:
+    d.route = d.kind == grouping_kind::keys ? "tables" : "found keys";
+    d.shape = d.kind == grouping_kind::keys ? "every thread has a table of all bins, or a range of the bins of one table"
+                                            : "one walk finds the keys, a second folds by their number among them";
+    d.cut = "elements dealt to " + threads;
+    for (auto const& f : d.of.folds)
+      if (!f.law.order_free && !f.exact && d.of.facts.promise != contract::fast)
+        d.why_not.push_back({"states in tables", "its bits depend on the order, so elements are sorted by bin first", f.name});
+  }
+}
+
+/// Columns of a domain on the host.
+void word_host_sources(domain_description& d) {
+  for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
+    auto& s = d.of.sources[c];
+    words::word_host_source(s);
+    if (d.kind != grouping_kind::axes || s.host_only || s.bytes_per_element == 0) continue;
+    i64 const along = d.at.reduced_axes > 0 ? d.at.reduced[d.at.reduced_axes - 1].steps[c] : 0;
+    i64 const beside = d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].steps[c] : 0;
+    bool const near = along == 1 || beside == 1;
+    s.load = near ? "read in place" : "gathered";
+    s.why = along == 1 ? "elements of a group are neighbours"
+            : beside == 1 ? fmt::format("groups are neighbours, their elements lie {} apart", along)
+                          : fmt::format("elements of a group lie {} apart, groups {}", along, beside);
+  }
+}
+
+void word_axes_of_gpu(domain_description& d) {
+  d.planned = make_axes_plan({d.of.facts, d.at});
+  axes_plan const& p = d.planned.plan;
+  axes_cut const& cut = d.planned.cut;
+  bool const along = p.route == axes_route::threads_along_group;
+  d.route = spell(p.route);
+  d.route = d.route.substr(d.route.rfind(':') + 1);
+  if (!along)
+    d.shape = fmt::format("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}",
+                          several(p.threads_across, "thread"), p.threads_along(), several(p.groups_per_thread, "group"),
+                          several(p.warps_per_block, "warp"),
+                          p.warps_on_lanes > 1 ? fmt::format(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "");
+  else if (p.one_leaf)
+    d.shape = fmt::format("neighbouring threads hold neighbouring elements of a group: {} in a warp, the loads of {} in flight together",
+                          several(p.threads_across, "group"), several(p.batches, "group"));
+  else
+    d.shape = fmt::format("neighbouring threads hold neighbouring elements of a group: {} of a block share it, {} each",
+                          several(p.warps_per_group, "warp"), several(cut.leaves_of_warp, cut.leaves_of_warp == 1 ? "leaf" : "leave"));
+  d.cut = fmt::format("one launch: {} x {} = {} of {} threads", fmt::format("{} of {}", several(cut.sets, "set"), along ? "groups" : "strips"),
+                      several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
+  if (cut.chunks > 1) d.cut += fmt::format(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);
+  for (int c = 0; c < d.of.facts.source_count; ++c) {
+    auto& s = d.of.sources[std::size_t(c)];
+    s.load = s.bytes_per_element == 0 ? "computed"
+             : p.bytes_per_load[c] > s.bytes_per_element ? fmt::format("vector_ldg, {} B per load", p.bytes_per_load[c])
+                                                         : fmt::format("ldg, {} B per load", s.bytes_per_element);
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : along ? "neighbours along a group" : "neighbouring groups";
+    if (s.bytes_per_element > 0)
+      s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid({d.of.facts, d.at}, c));
+    if (s.staged) s.why += ", after a copy from host memory";
+  }
+  why_not_list const& why = d.planned.why_not;
+  for (int i = 0; i < why.count; ++i) {
+    refusal const& r = why.entries[i];
+    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
+                        r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
+    if (!std::any_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
+          return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
+        }))
+      d.why_not.push_back(std::move(said));
+  }
+}
+
+void word_gpu_folds(domain_description& d) {
+  for (auto& f : d.of.folds) {
+    f.block = f.exact ? "digits" : spell(block_algorithm::neighbour_tree);
+    f.grid = d.planned.cut.chunks > 1 ? "ordered_partials" : "none";
+  }
+}
+
+void word_domain(domain_description& d) {
+  if (!reads(d)) {
+    d.route = "none";
+    d.shape = d.of.folds.empty() ? "a count of everything is the extent" : "there is nothing to read";
+    for (auto& s : d.of.sources) s.load = "not read", s.why = d.of.folds.empty() ? "no fold looks at its elements" : "it is empty";
+  } else if (d.kind == grouping_kind::whole) {
+    words::plan_full(d.of);
+    std::swap(d.why_not, d.of.why_not);
+    d.route = "full";
+    d.shape = "one tree over the whole source";
+    if (!d.of.on_gpu) word_host_domain(d);
+    return;
+  } else if (d.of.on_gpu && d.kind == grouping_kind::axes) {
+    word_axes_of_gpu(d);
+    word_gpu_folds(d);
+  } else if (d.of.on_gpu) {
+    d.route = d.kind == grouping_kind::segments ? "segments" : "keys";
+    d.shape = "a kernel of its own";
+    for (auto& s : d.of.sources) s.load = s.bytes_per_element == 0 ? "computed" : "ldg", s.why = "the order of the source";
+  } else {
+    word_host_domain(d);
+    word_host_sources(d);
+    for (auto& f : d.of.folds) words::word_host_fold(f);
+  }
+  bool const keyed = d.kind == grouping_kind::keys || d.kind == grouping_kind::found_keys;
+  auto const order = keyed && d.of.facts.promise == contract::fast ? combine_order::free : combine_order::canonical_tree;
+  for (auto& f : d.of.folds) f.rounding = words::rounding(f, d.of.facts, order, reads(d));
+}
+
+/// What the head knows of the place, and of where columns lie, goes to every domain.
+void place_domain(domain_description& d, description const& head) {
+  d.of.on_gpu = head.on_gpu;
+  d.of.place = head.place;
+  d.of.threads = head.threads;
+  d.of.facts.target = head.facts.target;
+  for (std::size_t c = 0; c < head.sources.size(); ++c) {
+    d.of.sources[c].staged = head.sources[c].staged;
+    d.of.sources[c].address_alignment = d.of.facts.sources[c].address_alignment = head.sources[c].address_alignment;
+  }
+}
+
+/// Every read after the first is one that a kernel for all of them would not make.
+void refuse_one_read(grouped_description& d) {
+  domain_description const* first = nullptr;
+  for (auto const& one : d.domains) {
+    if (!reads(one)) continue;
+    if (first == nullptr) {
+      first = &one;
+      continue;
+    }
+    std::string reason = d.head.on_gpu ? "each has a launch of its own" : "each has a walk of its own";
+    if (d.head.on_gpu && one.bytes_read() <= d.head.facts.target.l2_bytes)
+      reason += fmt::format(", and finds the source in the L2 of {}", words::bytes(double(d.head.facts.target.l2_bytes)));
+    if (std::any_of(one.of.sources.begin(), one.of.sources.end(), [](auto const& s) { return s.staged; }))
+      reason += ", and copies what is in host memory again";
+    d.why_not.push_back({"one read with " + first->name, reason, one.name});
+  }
+}
+
+/// Every fold once, so that the place can be settled: some hold the reduction on the host.
+void gather_folds(grouped_description& d) {
+  auto& total = d.head.folds;
+  for (auto const& one : d.domains)
+    for (auto const& f : one.of.folds)
+      if (std::none_of(total.begin(), total.end(), [&](auto const& known) { return known.name == f.name; })) total.push_back(f);
+}
+
+template <class Where>
+grouped_explanation explain_settled(grouped_description d, detail::column_places const& places, Where const& where) {
+  gather_folds(d);
+  std::vector<refused_choice> no_kernel;
+  for (auto const& one : d.domains)
+    if (!one.no_kernel.empty()) no_kernel.push_back({"a GPU", one.no_kernel, one.name});
+  if constexpr (std::is_same_v<Where, target>) {
+    detail::settle(d.head, places, no_kernel.empty() ? where : targets::host);
+    if (!no_kernel.empty() && !(where == targets::host)) d.head.why_not.clear();
+  } else {
+    detail::settle(d.head, places, where);
+  }
+  if (!d.head.on_gpu && d.head.threads == 1 && !std::is_same_v<Where, on::cpu_place>) { // groupings do not count what one core is worth
+    d.head.threads = cpu::core_count();
+    d.head.place = "host, " + several(d.head.threads, "thread");
+  }
+  if (!d.head.on_gpu) d.head.why_not.insert(d.head.why_not.end(), no_kernel.begin(), no_kernel.end());
+  return grouped_explanation(std::move(d));
+}
+
+} // namespace
+
+i64 domain_description::bytes_read() const {
+  i64 total = 0;
+  if (reads(*this))
+    for (std::size_t c = 0; c < of.sources.size(); ++c)
+      total += of_column(*this, c, [&](i64 n, i64) { return n * of.sources[c].bytes_per_element; });
+  return total + (reads(*this) ? bytes_beside : 0);
+}
+
+i64 domain_description::bytes_moved() const {
+  i64 total = 0;
+  if (reads(*this))
+    for (std::size_t c = 0; c < of.sources.size(); ++c)
+      total += of_column(*this, c, [&](i64 n, i64 step) {
+        i64 const size = of.sources[c].bytes_per_element;
+        return n * std::max(size, size == 0 ? 0 : std::min(step * size, bytes_per_sector));
+      });
+  return total + (reads(*this) ? bytes_beside : 0);
+}
+
+i64 domain_description::bytes_written() const { return groups < 0 ? 0 : groups * bytes_of_answers; }
+
+i64 grouped_description::bytes_read() const {
+  i64 total = 0;
+  for (auto const& d : domains) total += d.bytes_read();
+  return total;
+}
+
+i64 grouped_description::bytes_written() const {
+  i64 total = 0;
+  for (auto const& d : domains) total += d.bytes_written();
+  return total;
+}
+
+double grouped_description::expected_seconds() const {
+  double const rate = head.facts.target.read_bytes_per_second;
+  double total = 0;
+  for (auto const& d : domains)
+    if (reads(d) && rate > 0) total += head.facts.target.launch_seconds + double(d.bytes_moved() + d.bytes_written()) / rate;
+  return total;
+}
+
+grouped_explanation::grouped_explanation(grouped_description facts_and_names) : about_(std::move(facts_and_names)) {
+  for (auto& d : about_.domains) {
+    place_domain(d, about_.head);
+    word_domain(d);
+  }
+  refuse_one_read(about_);
+  if (words::keeps()) words::keep(text());
+}
+
+std::string grouped_explanation::ptx() const {
+  if (!about_.head.on_gpu)
+    throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
+  std::string total;
+  for (auto const& d : about_.domains) {
+    if (!reads(d)) continue;
+    std::string const own = d.kind == grouping_kind::whole ? d.of.ptx_of(d.of.planned.plan, d.of.facts)
+                            : d.ptx_of != nullptr          ? d.ptx_of(d)
+                                                           : std::string();
+    total += "// " + d.name + "\n" + own + "\n";
+  }
+  return total;
+}
+
+std::ostream& operator<<(std::ostream& out, grouped_explanation const& e) { return out << e.text(); }
+
+namespace detail {
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, target const& t) {
+  return explain_settled(std::move(d), places, t);
+}
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::any_place where) {
+  return explain_settled(std::move(d), places, where);
+}
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::cpu_place where) {
+  return explain_settled(std::move(d), places, where);
+}
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::gpu_place where) {
+  return explain_settled(std::move(d), places, where);
+}
+} // namespace detail
+
+} // namespace tally::inline v0

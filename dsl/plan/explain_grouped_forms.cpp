@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An explanation of a reduction with groupings as text, JSON and a Mermaid chart. Compiled side, plan.
+#include "plan/json_parts.hpp"
+#include "plan/page.hpp"
+
+#include <tally/fold/tree.hpp>
+#include <tally/plan/explain_grouped.hpp>
+#include <tally/plan/spell.hpp>
+
+#include <utility>
+
+namespace tally::inline v0 {
+namespace {
+
+char const* spell_kind(grouping_kind k) {
+  switch (k) {
+  case grouping_kind::whole: return "whole";
+  case grouping_kind::axes: return "axes";
+  case grouping_kind::segments: return "segments";
+  case grouping_kind::keys: return "keys";
+  default: return "found_keys";
+  }
+}
+
+std::string groups_of(domain_description const& d) {
+  auto const plural = [](i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); };
+  switch (d.kind) {
+  case grouping_kind::whole: return plural(d.at.extent, "element");
+  case grouping_kind::axes: return fmt::format("{} of {}", plural(d.groups, "group"), plural(d.at.extent, "element"));
+  case grouping_kind::segments: return fmt::format("{} of {}", plural(d.groups, "segment"), plural(d.at.extent, "element"));
+  case grouping_kind::keys:
+    return fmt::format("{} of {}", plural(d.groups, d.at.groups > 1 ? "slot" : "bin"), plural(d.at.extent * d.at.groups, "element"));
+  default: return fmt::format("as many bins as there are keys, of {}", plural(d.at.extent, "element"));
+  }
+}
+
+std::string read_of(grouped_description const& d) {
+  auto text = fmt::format("{}: {} read, {} written", d.domains.size() == 1 ? "one pass" : fmt::format("{} passes", d.domains.size()),
+                          words::bytes(double(d.bytes_read())), words::bytes(double(d.bytes_written())));
+  if (d.expected_seconds() > 0) text += fmt::format("; expected {}", words::seconds(d.expected_seconds()));
+  return text;
+}
+
+void put_domain(words::page& to, domain_description const& d) {
+  to.put("domain", fmt::format("{}: {}, {} read", d.name, groups_of(d), words::bytes(double(d.bytes_read()))));
+  to.put("route", d.route + ": " + d.shape);
+  words::put_sources(to, d.of);
+  words::put_folds(to, d.of);
+  if (d.kind == grouping_kind::whole && d.route == "full" && d.of.on_gpu) {
+    words::put_meetings(to, d.of);
+    to.put("cut", words::launch_of(d.of));
+  } else if (!d.cut.empty()) {
+    to.put("cut", d.cut);
+  }
+  description refused; // words group equal refusals
+  refused.folds = d.of.folds;
+  refused.why_not = d.why_not;
+  words::put_refusals(to, refused);
+}
+
+words::json domain_of(domain_description const& d) {
+  auto launch = words::json::object();
+  if (d.kind == grouping_kind::whole && d.route != "none") launch = words::launch_of_plan(d.of);
+  if (d.kind == grouping_kind::axes && d.planned.cut.sets > 0)
+    launch = {{"blocks", d.planned.blocks()},
+              {"threads_per_block", d.planned.plan.threads_per_block()},
+              {"sets", d.planned.cut.sets},
+              {"chunks", d.planned.cut.chunks},
+              {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
+  bool const planned_axes = d.planned.cut.sets > 0;
+  return {{"name", d.name},
+          {"kind", spell_kind(d.kind)},
+          {"answers", d.of.answers},
+          {"groups", d.groups >= 0 ? words::json(d.groups) : words::json()},
+          {"elements", d.at.groups * d.at.extent},
+          {"elements_per_group", d.kind == grouping_kind::axes || d.kind == grouping_kind::whole ? words::json(d.at.extent) : words::json()},
+          {"bytes_read", d.bytes_read()},
+          {"bytes_moved", d.bytes_moved()},
+          {"bytes_written", d.bytes_written()},
+          {"route", d.route},
+          {"shape", d.shape},
+          {"cut", d.cut},
+          {"tree", words::tree(d.of.facts)},
+          {"sources", words::sources_of(d.of)},
+          {"folds", words::folds_of(d.of)},
+          {"launch", launch},
+          {"plan", planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
+                   : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)
+                                                                               : ""},
+          {"why_not", words::why_not_of(d.why_not)}};
+}
+
+} // namespace
+
+std::string grouped_explanation::text() const {
+  auto const& d = about_;
+  words::page to;
+  to.text = d.pipeline + "\n";
+  to.put("on", d.head.place);
+  bool every = true;
+  for (auto const& one : d.domains)
+    for (auto const& f : one.of.folds) every = every && !f.host_only;
+  to.put("promise", words::promise_of(d.head.facts.promise, every, "a group's bits depend on its own elements alone"));
+  to.put("read", read_of(d));
+  description refused;
+  refused.why_not = d.head.why_not;
+  refused.why_not.insert(refused.why_not.end(), d.why_not.begin(), d.why_not.end());
+  words::put_refusals(to, refused);
+  for (auto const& one : d.domains) put_domain(to, one);
+  return to.text;
+}
+
+std::string grouped_explanation::json() const {
+  auto const& d = about_;
+  auto domains = words::json::array();
+  for (auto const& one : d.domains) domains.push_back(domain_of(one));
+  auto why_not = words::why_not_of(d.head.why_not);
+  for (auto const& r : words::why_not_of(d.why_not)) why_not.push_back(r);
+  words::json const out = {{"pipeline", d.pipeline},
+                           {"back_end", d.head.on_gpu ? "gpu" : "cpu"},
+                           {"route", "grouped"},
+                           {"target", words::target_of(d.head)},
+                           {"contract", spell(d.head.facts.promise)},
+                           {"contract_reached", spell(d.head.facts.promise)},
+                           {"lowered_by", words::json::array()},
+                           {"tree", {{"version", tree_version}}},
+                           {"bytes_read", d.bytes_read()},
+                           {"bytes_written", d.bytes_written()},
+                           {"expected_seconds", words::number_or_null(d.expected_seconds())},
+                           {"domains", domains},
+                           {"why_not", why_not}};
+  return out.dump(2, ' ', false, words::json::error_handler_t::replace);
+}
+
+std::string grouped_explanation::mermaid() const {
+  auto const& d = about_;
+  std::string out = "flowchart TD\n";
+  for (std::size_t i = 0; i < d.head.sources.size(); ++i)
+    out += fmt::format("  source{}[(\"{}\")]\n", i, words::label(d.head.sources[i].name + ": " + d.head.sources[i].type));
+  for (std::size_t k = 0; k < d.domains.size(); ++k) {
+    auto const& one = d.domains[k];
+    for (std::size_t i = 0; i < one.of.sources.size(); ++i)
+      out += fmt::format("  source{} -- \"{}\" --> domain{}\n", i, words::label(one.of.sources[i].load), k);
+    out += fmt::format("  domain{}[\"{}<br/>{}<br/>{} read\"]\n", k, words::label(one.name), words::label(groups_of(one)),
+                       words::bytes(double(one.bytes_read())));
+    out += fmt::format("  domain{} --> route{}[\"{}\"]\n", k, k, words::label(one.route));
+    std::string answers;
+    for (auto const& a : one.of.answers) answers += (answers.empty() ? "" : "<br/>") + words::label(a);
+    out += fmt::format("  route{} --> answers{}{{{{\"{}\"}}}}\n", k, k, answers);
+  }
+  return out;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where a description is planned for, as explanations of all kinds ask it. Compiled side, plan.
+#pragma once
+
+#include <tally/run/explain.hpp>
+
+namespace tally::inline v0::detail {
+
+/// Fills in the place, the target and the threads, marks columns that will be staged, and says why no other place.
+void settle(description& d, column_places const& places, target const& t);
+void settle(description& d, column_places const& places, on::any_place where);
+void settle(description& d, column_places const& places, on::cpu_place where);
+void settle(description& d, column_places const& places, on::gpu_place where);
+
+} // namespace tally::inline v0::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What explain has to say about a reduction with groupings, as plain data: one domain for each grouping and one for all folds of the
+// whole source, and the explanation that shows them. Layer 3, host only. run/explain_grouped.hpp reads a reduction into it;
+// dsl/plan/explain_grouped.cpp plans, words and renders it.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include <tally/plan/axes.hpp>
+#include <tally/plan/explain.hpp>
+
+namespace tally::inline v0 {
+
+/// Where the groups of a domain are.
+enum class grouping_kind { whole, axes, segments, keys, found_keys };
+
+/// One read of the source: a grouping, or all folds of the whole.
+struct domain_description {
+  std::string name;          ///< "over<0>(sum(_1))"
+  grouping_kind kind = grouping_kind::whole;
+  description of;            ///< its columns, folds and facts; the extent is that of a group of axes, else of the source
+  i64 groups = 1;            ///< -1: found while reading
+  axes_layout at{};          ///< where its elements are
+  i64 bytes_beside = 0;      ///< read beside the columns: offsets
+  i64 bytes_of_answers = 0;  ///< of one group
+  bool looks_at_positions = false;
+  std::string no_kernel;     ///< why only the host can fold it; empty where a GPU can
+  std::string route;         ///< "threads_along_group", "strips of groups"
+  std::string shape;         ///< the route in words
+  std::string cut;           ///< who takes which part
+  axes_planned planned{};    ///< of axes on a GPU
+  std::vector<refused_choice> why_not;
+  /// The PTX of its plan; null where no kernel can be made.
+  std::string (*ptx_of)(domain_description const&) = nullptr;
+
+  /// What the folds get to see, and what memory has to deliver for it: whole sectors where elements lie apart.
+  i64 bytes_read() const;
+  i64 bytes_moved() const;
+  i64 bytes_written() const;
+};
+
+/// A reduction with groupings as the planner sees it, and what it made of it.
+struct grouped_description {
+  std::string pipeline;
+  description head; ///< the columns, the place and why it is no other
+  std::vector<domain_description> domains;
+  std::vector<refused_choice> why_not; ///< of the reduction as a whole
+
+  i64 bytes_read() const;
+  i64 bytes_written() const;
+  /// Seconds by the model launch + bytes moved / rate for every read; 0 where the rate of the target is not known.
+  double expected_seconds() const;
+};
+
+/// What would be done with a reduction with groupings, and why; print it, or ask for one of its forms.
+class grouped_explanation {
+public:
+  /// Plans and words a description.
+  explicit grouped_explanation(grouped_description facts_and_names);
+
+  /// For people: about eight lines a domain.
+  std::string text() const;
+  /// For programs; docs/reference/explain.md lists the fields.
+  std::string json() const;
+  /// A Mermaid flowchart.
+  std::string mermaid() const;
+  /// The compiled kernels, one after the other; throws as explanation::ptx().
+  std::string ptx() const;
+  /// Everything above, as data.
+  grouped_description const& details() const { return about_; }
+
+  operator std::string() const { return text(); }
+  friend std::ostream& operator<<(std::ostream& out, grouped_explanation const& e);
+
+private:
+  grouped_description about_;
+};
+
+} // namespace tally::inline v0

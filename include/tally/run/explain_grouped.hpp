@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// explain for reductions with groupings: every grouping, and the folds of the whole together, as a domain of its own. Layer 5. Here
+// types become plain facts; placing, planning and rendering are compiled.
+#pragma once
+
+#include <tally/pipeline/group_by.hpp>
+#include <tally/plan/explain_grouped.hpp>
+#include <tally/run/explain.hpp>
+#include <tally/run/run_grouped.hpp>
+
+namespace tally::inline v0 {
+
+namespace detail {
+
+template <class R, class... Options>
+concept explainable_grouped = runnable_grouped<R, place_for<Options>...>;
+
+/// The folds of a domain: answers, columns and leaves.
+template <class Pipe, class Folds, class Program>
+[[gnu::cold]] void describe_folds(description& d, Pipe const& pipe, Folds const& folds, Program const& p, contract c) {
+  unpack([&](auto const&... f) { (d.add_answer(text_of(f)), ...); }, folds);
+  d.facts = facts_of(p, target{}, c);
+  unpack([&](auto const&... column) { (describe_column(d, column), ...); }, p.columns);
+  name_list names;
+  unpack([&](auto const&... f) { name_all(pipe, pack<>{}, names, f...); }, folds);
+  describe_leaves(d, p, names);
+  d.leaves_per_tile = cpu::leaves_per_tile;
+}
+
+/// Where the elements of a source are when none of its axes is kept.
+template <class Source>
+axes_layout layout_of_all(Source const& s) {
+  return layout_of(s, [](int) { return true; });
+}
+
+template <class Program, class Nodes>
+[[gnu::cold]] std::string ptx_of_axes(domain_description const& d) {
+  target const& t = d.of.facts.target;
+  return gpu::compile(gpu::unit_of(group_type_of<Program, Nodes>(), d.planned.plan, d.of.facts.source_count), t.compute_major,
+                      t.compute_minor)
+      .ptx;
+}
+template <class Program, class... Nodes>
+constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
+  return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
+}
+
+template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
+[[gnu::cold]] void describe_where(domain_description& out, domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const&, Source const& s) {
+  out.kind = grouping_kind::axes;
+  out.at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  out.groups = out.at.groups;
+  out.of.facts.extent = out.at.extent;
+  out.looks_at_positions = cpu::detail::needs_positions<Program>;
+  if constexpr (Program::lowerable)
+    out.ptx_of = &ptx_of_axes<Program, Nodes>;
+}
+template <class Offset, class Program, class Nodes, class Source>
+[[gnu::cold]] void describe_where(domain_description& out, domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const& s) {
+  out.kind = grouping_kind::segments;
+  out.at = layout_of_all(s);
+  out.groups = d.where.segments();
+  out.of.facts.extent = d.program.extent;
+  out.bytes_beside = d.where.entries * i64(sizeof(Offset));
+}
+template <class Where, class Program, class Nodes, class Direct, class Source>
+[[gnu::cold]] void describe_where(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
+  if constexpr (requires { d.where.bins; }) {
+    out.kind = grouping_kind::keys;
+    out.at = layout_of(s, Where::is_reduced);
+    out.groups = d.where.bins * out.at.groups;
+  } else {
+    out.kind = grouping_kind::found_keys;
+    out.at = layout_of_all(s);
+    out.groups = -1;
+  }
+  out.of.facts.extent = out.at.extent * out.at.groups;
+}
+
+/// Why no kernel folds a domain, beside what its columns and folds say themselves.
+template <class Domain>
+std::string why_no_kernel() {
+  if constexpr (std::same_as<decltype(judge_domain<Domain, on::gpu_place>()), allowed> || !decltype(Domain::program)::lowerable)
+    return {};
+  else if constexpr (requires { Domain::judge_on_gpu(); } && !std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
+    return "a fold needs the elements of a key in order, or only the host knows the keys";
+  else
+    return "no kernel folds this grouping";
+}
+
+/// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, others so that no order is seen.
+template <class Pipe, class Domain, class Folds>
+[[gnu::cold]] void describe_bound(description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, contract c) {
+  if constexpr (requires { bound.direct; }) {
+    auto const rows = within_bins(pipe);
+    if (c == contract::fast)
+      describe_folds(d, rows, folds, bound.direct.program, c);
+    else
+      describe_folds(d, answers::exactly<std::remove_cvref_t<decltype(rows)>>{rows}, folds, bound.program, c);
+  } else {
+    describe_folds(d, pipe, folds, bound.program, c);
+  }
+}
+
+template <class... Options, class R, class Item>
+[[gnu::cold]] void describe_item(grouped_description& out, R const& r, Item const& item, contract c) {
+  if constexpr (grouping<Item>) {
+    auto const pipe = pipe_for<Options...>(r.pipe);
+    auto const bound = item.bind(pipe);
+    using Bound = std::remove_cvref_t<decltype(bound)>;
+    check_folds(bound.program.leaves);
+    domain_description d;
+    describe_bound(d.of, pipe, bound, item.folds, c);
+    d.name = text_of(item);
+    d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
+    d.no_kernel = why_no_kernel<Bound>();
+    describe_where(d, bound, r.pipe.source);
+    out.domains.push_back(std::move(d));
+  }
+}
+
+/// The folds of the whole source, if there are any, in the place of the first of them.
+template <class... Options, class R>
+[[gnu::cold]] void describe_whole(grouped_description& out, R const& r, contract c) {
+  auto const folds = whole_folds(r.folds);
+  if constexpr (decltype(whole_folds(r.folds))::size > 0) {
+    auto const one = unpack([&](auto const&... f) { return reduced<std::remove_cvref_t<decltype(r.pipe)>, std::remove_cvref_t<decltype(f)>...>{r.pipe, folds}; }, folds);
+    auto const b = bind_for<Options...>(one);
+    check_folds(b.program.leaves);
+    domain_description d;
+    d.of = describe_reduction<asks_exact<Options...>>(one, b, c);
+    d.at = layout_of_all(r.pipe.source);
+    for (auto const& a : d.of.answers)
+      d.name += (d.name.empty() ? "" : ", ") + a;
+    out.domains.push_back(std::move(d));
+  }
+}
+
+template <class... Options, class R>
+[[gnu::cold]] grouped_description describe_grouped(R const& r, contract c) {
+  grouped_description out;
+  out.pipeline = text_of(r);
+  auto const b = bind_to(r.pipe, pack<>{});
+  out.head.facts = facts_of(b.program, target{}, c);
+  unpack([&](auto const&... column) { (describe_column(out.head, column), ...); }, b.program.columns);
+  unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c), ...); }, r.folds);
+  describe_whole<Options...>(out, r, c);
+  return out;
+}
+
+/// Compiled in dsl/plan: plans for a place or a target, and says why not another.
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, target const& t);
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::any_place where);
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::cpu_place where);
+grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::gpu_place where);
+
+} // namespace detail
+
+/// What run would do with a reduction with groupings: a value that prints itself and has text(), json(), mermaid() and ptx(), domain by
+/// domain. Options and errors are those of explain of a reduction; offsets and keys are not looked at.
+template <grouped_reduction R, class... Options>
+  requires detail::explainable_grouped<R, Options...>
+auto explain(R const& r, Options... options) {
+  check_source(r.pipe.source);
+  auto const c = detail::contract_in(options...);
+  auto d = detail::describe_grouped<Options...>(r, c);
+  auto b = detail::bind_to(r.pipe, pack<>{});
+  detail::column_places places{{}, -1};
+  if (b.program.extent > 0) {
+    detail::places_of(b.program, places.columns);
+    if constexpr (std::same_as<decltype(detail::judge_grouped_call<R, on::gpu_place>()), allowed>)
+      if (gpu::device_count() > 0)
+        places.of_any = gpu::home_of(places.columns, decltype(b.program.columns)::size);
+  }
+  if constexpr ((std::same_as<Options, target> || ...))
+    return detail::explain_grouped_at(std::move(d), places, detail::target_in(options...));
+  else
+    return detail::explain_grouped_at(std::move(d), places, detail::place_in(options...));
+}
+
+/// What run refuses is refused, and the type says why.
+template <grouped_reduction R, class... Options>
+  requires(!detail::explainable_grouped<R, Options...>)
+auto explain(R const&, Options const&...) -> typename decltype(detail::judge_grouped_call<R, detail::place_for<Options>...>())::type {
+  return {};
+}
+
+} // namespace tally::inline v0
