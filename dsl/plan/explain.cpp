@@ -32,9 +32,9 @@ int height(i64 n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(static_c
 
 /// Combinations between an element and the answer along the canonical tree.
 int combinations(facts const& f, bool commutative) {
-  int const lanes = height(i64(32) * f.lanes_per_group);
-  int const rows = commutative ? f.rows_per_leaf - 1 : height(f.rows_per_leaf);
-  return lanes + rows + height(f.leaves());
+  i64 const lanes = i64(32) * f.lanes_per_group;
+  int const rows = static_cast<int>(std::min<i64>(f.rows_per_leaf, f.extent == 0 ? 1 : (f.extent - 1) / lanes + 1));
+  return height(std::min(lanes, f.extent)) + (commutative ? rows - 1 : height(rows)) + height(f.leaves());
 }
 
 std::string rounding_of(fold_description const& fold, description const& d) {

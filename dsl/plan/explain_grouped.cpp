@@ -2,7 +2,7 @@
 //
 // From the domains of a reduction with groupings to their words: where each is folded, how it is cut, how its columns are loaded, and
 // what was refused. Compiled side, plan.
-#include "plan/words.hpp"
+#include "plan/page.hpp"
 
 #include "plan/places.hpp"
 
@@ -147,6 +147,7 @@ void word_axes_of_gpu(domain_description& d) {
   d.cut = fmt::format("one launch: {} x {} = {} of {} threads", fmt::format("{} of {}", several(cut.sets, "set"), along ? "groups" : "strips"),
                       several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
   if (cut.chunks > 1) d.cut += fmt::format(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);
+  d.blocks = d.planned.blocks();
   for (int c = 0; c < d.of.facts.source_count; ++c) {
     auto& s = d.of.sources[std::size_t(c)];
     s.load = s.bytes_per_element == 0 ? "computed"
@@ -169,10 +170,28 @@ void word_axes_of_gpu(domain_description& d) {
   }
 }
 
+void word_segments_of_gpu(domain_description& d) {
+  d.of_segments = make_segments_plan(d.of.facts);
+  segments_plan const& p = d.of_segments;
+  auto const launch = cut_segments(d.of.facts, p, d.of.facts.extent, d.groups, 0);
+  d.blocks = launch.blocks;
+  d.route = "segments";
+  d.shape = fmt::format("a warp stages {} elements in shared memory and folds whole segments of them, {} a lane; long segments are cut in "
+                        "parts of {} leaves",
+                        p.tile_elements, p.elements_per_lane, p.leaves_per_part);
+  d.cut = fmt::format("one launch: {} of {} threads, a share of a warp is {} elements and offsets, an offset counts as {}; parts meet {} by {}",
+                      several(d.blocks, "block"), p.threads_per_block(), launch.cut.share, cost_of_offset, parts_that_meet, parts_that_meet);
+  for (auto& s : d.of.sources) {
+    s.load = s.bytes_per_element == 0 ? "computed" : "through shared memory";
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : "segments begin anywhere";
+    if (s.staged) s.why += ", after a copy from host memory";
+  }
+}
+
 void word_gpu_folds(domain_description& d) {
   for (auto& f : d.of.folds) {
     f.block = f.exact ? "digits" : spell(block_algorithm::neighbour_tree);
-    f.grid = d.planned.cut.chunks > 1 ? "ordered_partials" : "none";
+    f.grid = d.planned.cut.chunks > 1 || d.kind == grouping_kind::segments ? "ordered_partials" : "none";
   }
 }
 
@@ -186,13 +205,19 @@ void word_domain(domain_description& d) {
     std::swap(d.why_not, d.of.why_not);
     d.route = "full";
     d.shape = "one tree over the whole source";
-    if (!d.of.on_gpu) word_host_domain(d);
+    if (d.of.on_gpu)
+      d.cut = words::launch_of(d.of).substr(std::string_view("route full, ").size());
+    else
+      word_host_domain(d);
     return;
   } else if (d.of.on_gpu && d.kind == grouping_kind::axes) {
     word_axes_of_gpu(d);
     word_gpu_folds(d);
+  } else if (d.of.on_gpu && d.kind == grouping_kind::segments) {
+    word_segments_of_gpu(d);
+    word_gpu_folds(d);
   } else if (d.of.on_gpu) {
-    d.route = d.kind == grouping_kind::segments ? "segments" : "keys";
+    d.route = "keys";
     d.shape = "a kernel of its own";
     for (auto& s : d.of.sources) s.load = s.bytes_per_element == 0 ? "computed" : "ldg", s.why = "the order of the source";
   } else {

@@ -28,10 +28,10 @@ std::string groups_of(domain_description const& d) {
   switch (d.kind) {
   case grouping_kind::whole: return plural(d.at.extent, "element");
   case grouping_kind::axes: return fmt::format("{} of {}", plural(d.groups, "group"), plural(d.at.extent, "element"));
-  case grouping_kind::segments: return fmt::format("{} of {}", plural(d.groups, "segment"), plural(d.at.extent, "element"));
+  case grouping_kind::segments: return fmt::format("{} in {}", plural(d.groups, "segment"), plural(d.at.extent, "element"));
   case grouping_kind::keys:
-    return fmt::format("{} of {}", plural(d.groups, d.at.groups > 1 ? "slot" : "bin"), plural(d.at.extent * d.at.groups, "element"));
-  default: return fmt::format("as many bins as there are keys, of {}", plural(d.at.extent, "element"));
+    return fmt::format("{} for {}", plural(d.groups, d.at.groups > 1 ? "slot" : "bin"), plural(d.at.extent * d.at.groups, "element"));
+  default: return fmt::format("as many bins as there are keys, for {}", plural(d.at.extent, "element"));
   }
 }
 
@@ -47,12 +47,8 @@ void put_domain(words::page& to, domain_description const& d) {
   to.put("route", d.route + ": " + d.shape);
   words::put_sources(to, d.of);
   words::put_folds(to, d.of);
-  if (d.kind == grouping_kind::whole && d.route == "full" && d.of.on_gpu) {
-    words::put_meetings(to, d.of);
-    to.put("cut", words::launch_of(d.of));
-  } else if (!d.cut.empty()) {
-    to.put("cut", d.cut);
-  }
+  if (d.kind == grouping_kind::whole && d.route != "none") words::put_meetings(to, d.of);
+  if (!d.cut.empty()) to.put("cut", d.cut);
   description refused; // words group equal refusals
   refused.folds = d.of.folds;
   refused.why_not = d.why_not;
@@ -68,6 +64,8 @@ words::json domain_of(domain_description const& d) {
               {"sets", d.planned.cut.sets},
               {"chunks", d.planned.cut.chunks},
               {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
+  if (d.kind == grouping_kind::segments && d.blocks > 0)
+    launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_segments.threads_per_block()}};
   bool const planned_axes = d.planned.cut.sets > 0;
   return {{"name", d.name},
           {"kind", spell_kind(d.kind)},
@@ -85,7 +83,8 @@ words::json domain_of(domain_description const& d) {
           {"sources", words::sources_of(d.of)},
           {"folds", words::folds_of(d.of)},
           {"launch", launch},
-          {"plan", planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
+          {"plan", d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
+                   : planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
                    : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)
                                                                                : ""},
           {"why_not", words::why_not_of(d.why_not)}};

@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 using namespace tally;
 
@@ -58,6 +59,17 @@ void check_plan(std::string const& name, explanation const& e) {
   int more = 0;
   for (; std::getline(lines, line); ++more) CHECK_MESSAGE(line.size() <= 120, name << ": " << line);
   CHECK_MESSAGE(more <= 25, name);
+}
+
+/// The same of a reduction with groupings: each domain is a page of its own.
+void check_plan(std::string const& name, grouped_explanation const& e) {
+  check_text(name + ".txt", e.text());
+  std::istringstream lines(e.text());
+  std::string line;
+  std::getline(lines, line);
+  int more = 0;
+  for (; std::getline(lines, line); ++more) CHECK_MESSAGE(line.size() <= 120, name << ": " << line);
+  CHECK_MESSAGE(more <= 10 + 15 * int(e.details().domains.size()), name);
 }
 
 /// n elements of device memory at an address with the given remainder modulo 256.
@@ -148,6 +160,21 @@ TEST_CASE("the host") {
   check_plan("host_lambda", explain(from(numbers<float>(mi)) | map([](float x) { return x * 2; }) | sum, eight));
   std::deque<float> const queue(1000);
   check_plan("host_deque", explain(from(queue) | reduce(sum, argmax), eight));
+}
+
+TEST_CASE("groupings, domain by domain") {
+  auto const matrix = shaped(numbers<float>(1).column.data, 8192, 4096);
+  auto const mixed = from(matrix) | reduce(over<0>(sum), over<1>(mean, max), sum);
+  check_plan("rows_columns_total", explain(mixed, targets::h200));
+  check_plan("rows_columns_total_host", explain(mixed, on::cpu.threads(8)));
+  check_text("rows_columns_total.json", explain(mixed, targets::h200).json() + "\n");
+  check_text("rows_columns_total.mmd", explain(mixed, targets::h200).mermaid());
+  check_plan("short_ragged_rows", explain(from(shaped(numbers<float>(1, 4).column.data, 100000, 7)) | reduce(over<1>(sum, variance)), targets::h200));
+  std::vector<i64> const offsets{0, 1000, mi};
+  check_plan("segments", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean)), targets::h200));
+  auto const keyed = from(numbers<float>(mi), numbers<i32>(mi)) | filter(_1 > 0.f) |
+                     reduce(by_key(_2, 1000, sum(_1), count), histogram(_1, 0.f, 1.f, 64), group_by(_2, max(_1)));
+  check_plan("keys_host", explain(keyed, on::cpu.threads(8)));
 }
 
 TEST_CASE("nothing to read") {

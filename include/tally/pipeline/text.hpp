@@ -63,9 +63,18 @@ public:
       out += buffer;
     } else if constexpr (integer<T>) {
       out += std::to_string(value);
+    } else if constexpr (requires { value.low, value.high; }) { // bounds of bins
+      interval(value.low, value.high);
     } else {
       out += short_name<T>() + "{...}";
     }
+  }
+  [[gnu::cold]] void interval(double a, double b) {
+    out += "[";
+    scalar(a);
+    out += ", ";
+    scalar(b);
+    out += "]";
   }
   /// An operation and its operands: infix in parentheses where its spelling is a symbol.
   template <class Op, class... Args>

@@ -11,6 +11,7 @@
 
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
+#include <tally/plan/segments.hpp>
 
 namespace tally::inline v0 {
 
@@ -32,6 +33,8 @@ struct domain_description {
   std::string shape;         ///< the route in words
   std::string cut;           ///< who takes which part
   axes_planned planned{};    ///< of axes on a GPU
+  segments_plan of_segments{}; ///< of segments on a GPU
+  i64 blocks = 0;            ///< of the one launch of axes or segments
   std::vector<refused_choice> why_not;
   /// The PTX of its plan; null where no kernel can be made.
   std::string (*ptx_of)(domain_description const&) = nullptr;

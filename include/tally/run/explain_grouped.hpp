@@ -4,7 +4,7 @@
 // types become plain facts; placing, planning and rendering are compiled.
 #pragma once
 
-#include <tally/pipeline/group_by.hpp>
+#include <tally/pipeline/keyed.hpp>
 #include <tally/plan/explain_grouped.hpp>
 #include <tally/run/explain.hpp>
 #include <tally/run/run_grouped.hpp>
@@ -41,6 +41,11 @@ template <class Program, class Nodes>
                       t.compute_minor)
       .ptx;
 }
+template <class Offset, class Program, class Nodes>
+[[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
+  target const& t = d.of.facts.target;
+  return gpu::compile(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), t.compute_major, t.compute_minor).ptx;
+}
 template <class Program, class... Nodes>
 constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
   return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
@@ -63,6 +68,8 @@ template <class Offset, class Program, class Nodes, class Source>
   out.groups = d.where.segments();
   out.of.facts.extent = d.program.extent;
   out.bytes_beside = d.where.entries * i64(sizeof(Offset));
+  if constexpr (Program::lowerable)
+    out.ptx_of = &ptx_of_segments<Offset, Program, Nodes>;
 }
 template <class Where, class Program, class Nodes, class Direct, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
@@ -83,8 +90,11 @@ template <class Domain>
 std::string why_no_kernel() {
   if constexpr (std::same_as<decltype(judge_domain<Domain, on::gpu_place>()), allowed> || !decltype(Domain::program)::lowerable)
     return {};
-  else if constexpr (requires { Domain::judge_on_gpu(); } && !std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
-    return "a fold needs the elements of a key in order, or only the host knows the keys";
+  else if constexpr (requires(Domain const& d) { d.direct; } && !requires(Domain const& d) { d.where.bins; })
+    return "the host finds keys that are not known";
+  else if constexpr (!std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
+    return requires(Domain const& d) { requires !std::remove_cvref_t<decltype(d.where)>::lowerable; } ? "only the host can compute the keys"
+                                                                                               : "a fold needs the elements of a key in order";
   else
     return "no kernel folds this grouping";
 }
@@ -131,6 +141,7 @@ template <class... Options, class R>
     domain_description d;
     d.of = describe_reduction<asks_exact<Options...>>(one, b, c);
     d.at = layout_of_all(r.pipe.source);
+    d.bytes_of_answers = bytes_of_answers<decltype(b.program)>(&b.nodes);
     for (auto const& a : d.of.answers)
       d.name += (d.name.empty() ? "" : ", ") + a;
     out.domains.push_back(std::move(d));

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// explain of reductions with groupings: domain by domain, in each form, on every place.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace tally;
+using nlohmann::json;
+
+namespace {
+
+bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+json read(grouped_explanation const& e) { return json::parse(e.json()); }
+
+/// A matrix of device memory at a made-up address.
+template <class T>
+auto matrix(i64 rows, i64 columns, int remainder = 0) {
+  return shaped(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + std::uintptr_t(remainder)), rows, columns);
+}
+
+bool refuses(std::vector<refused_choice> const& refusals, std::string const& choice, std::string const& part) {
+  return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });
+}
+
+} // namespace
+
+TEST_CASE("every grouping is a domain, and the whole folds are one more") {
+  std::vector<float> const x(12, 1.f);
+  auto const e = explain(from(shaped(x, 3, 4)) | reduce(over<0>(sum), over<1>(mean), sum, max), on::cpu.threads(2));
+  auto const& d = e.details().domains;
+  REQUIRE(d.size() == 3);
+  CHECK(d[0].name == "over<0>(sum(_1))");
+  CHECK(d[0].groups == 4);
+  CHECK(d[0].at.extent == 3);
+  CHECK(d[1].groups == 3);
+  CHECK(d[1].at.extent == 4);
+  CHECK(d[2].name == "sum(_1), max(_1)");
+  CHECK(d[2].kind == grouping_kind::whole);
+  CHECK(e.details().bytes_read() == 3 * 48);
+  CHECK(e.details().bytes_written() == 4 * 4 + 3 * 4 + 4 + 4);
+  std::ostringstream out;
+  out << e;
+  CHECK(out.str() == e.text());
+  CHECK(e.text().starts_with("from(f32[3 x 4]) | reduce(over<0>(sum(_1)), over<1>(mean(_1)), sum(_1), max(_1))\n"));
+}
+
+TEST_CASE("what is said of a GPU is what the planner plans") {
+  auto const r = from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), over<1>(mean, max));
+  auto const e = explain(r, targets::h200);
+  auto const& d = e.details().domains;
+  CHECK(d[0].route == "threads_across_groups");
+  CHECK(d[1].route == "threads_along_group");
+  for (auto const& one : d) {
+    auto const planned = make_axes_plan({one.of.facts, one.at});
+    CHECK(planned.plan == one.planned.plan);
+    CHECK(says(one.cut, std::to_string(planned.blocks()) + " blocks"));
+  }
+  CHECK(refuses(d[0].why_not, "threads along a group", "not neighbours"));
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::axes_plan{"));
+}
+
+TEST_CASE("a domain that does not share its read with the first says so, and why") {
+  auto const small = explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum), over<1>(sum)), targets::h200);
+  CHECK(refuses(small.details().why_not, "one read with over<0>(sum(_1))", "L2"));
+  auto const large = explain(from(matrix<float>(65536, 4096)) | reduce(over<0>(sum), over<1>(sum), sum), targets::h200);
+  CHECK_FALSE(says(large.text(), "L2"));
+  CHECK(large.details().why_not.size() == 2);
+  CHECK(explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum)), targets::h200).details().why_not.empty());
+}
+
+TEST_CASE("the host folds strips of groups, or long groups one after another") {
+  std::vector<float> const x(1 << 16, 1.f);
+  auto const at = [&](auto r) { return explain(r, on::cpu.threads(2)).details().domains[0]; };
+  CHECK(at(from(shaped(x, 32, 2048)) | reduce(over<1>(sum))).route == "tile loop");
+  auto const short_groups = at(from(shaped(x, 2048, 32)) | reduce(over<1>(sum)));
+  CHECK(short_groups.route == "strips of groups");
+  CHECK(refuses(short_groups.why_not, "tile loop", "shorter than 1024"));
+  CHECK(refuses(short_groups.why_not, "whole strips", "not neighbours"));
+  auto const columns = at(from(shaped(x, 2048, 32)) | reduce(over<0>(sum)));
+  CHECK(refuses(columns.why_not, "tile loop", "not neighbours in memory"));
+  CHECK_FALSE(refuses(columns.why_not, "whole strips", ""));
+  CHECK(refuses(at(from(shaped(x, 32, 2048)) | reduce(over<1>(sum(_1 * cast<float>(tally::index))))).why_not, "tile loop", "positions"));
+}
+
+TEST_CASE("a rounding point for every combination, and no more") {
+  std::vector<float> const x(48, 1.f);
+  auto const e = explain(from(shaped(x, 3, 16)) | reduce(over<1>(sum, max)), targets::h200);
+  CHECK(says(e.details().domains[0].of.folds[0].rounding, "f32, at most 4 "));
+  CHECK(says(e.details().domains[0].of.folds[1].rounding, "never"));
+}
+
+TEST_CASE("segments and keys say what they are") {
+  std::vector<float> const x(12, 1.f);
+  std::vector<i32> const key(12, 1), offsets{0, 3, 12};
+  auto const r = from(x, key) | reduce(by_key(_2, 5, sum(_1), count), by_segment(offsets, mean(_1)), histogram(_1, 0.f, 2.f, 4), group_by(_2, max(_1)));
+  auto const e = explain(r, on::cpu.threads(2));
+  auto const& d = e.details().domains;
+  REQUIRE(d.size() == 4);
+  CHECK(d[0].kind == grouping_kind::keys);
+  CHECK(d[0].groups == 5);
+  CHECK(says(d[0].of.folds[0].rounding, "once, the exact answer"));
+  CHECK(d[1].kind == grouping_kind::segments);
+  CHECK(d[1].groups == 2);
+  CHECK(d[1].bytes_read() == 12 * 8 + 3 * 4);
+  CHECK(d[2].groups == 4);
+  CHECK(says(d[2].name, "bin(_1, [0, 2]), 4"));
+  CHECK(d[3].kind == grouping_kind::found_keys);
+  CHECK(read(e)["domains"][3]["groups"].is_null());
+  auto const quick = explain(from(x, key) | reduce(by_key(_2, 5, sum(_1))), on::cpu.threads(2), fast);
+  CHECK(says(quick.details().domains[0].of.folds[0].rounding, "in any order"));
+}
+
+TEST_CASE("segments on a GPU have the plan of segments") {
+  std::vector<i64> const offsets{0, 3, 1 << 20};
+  auto const e = explain(from(device(reinterpret_cast<float const*>(0x1000), 1 << 20)) | reduce(by_segment(offsets, sum)), targets::h200);
+  auto const& d = e.details().domains[0];
+  CHECK(e.details().head.on_gpu);
+  CHECK(d.route == "segments");
+  CHECK(d.of_segments == make_segments_plan(d.of.facts));
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::segments_plan{"));
+  CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
+}
+
+TEST_CASE("what holds one domain on the host holds all, and is said") {
+  std::vector<float> const x(12, 1.f);
+  std::vector<i32> const key(12, 1);
+  auto const found = explain(from(x, key) | reduce(group_by(_2, sum(_1)), max(_1)), targets::h200);
+  CHECK_FALSE(found.details().head.on_gpu);
+  CHECK(refuses(found.details().head.why_not, "a GPU", "not known"));
+  auto const lambda = explain(from(shaped(x, 3, 4)) | map([](float v) { return v * 2; }) | reduce(over<0>(sum)), targets::h200);
+  CHECK_FALSE(lambda.details().head.on_gpu);
+  CHECK(refuses(lambda.details().head.why_not, "a GPU", "no device text"));
+  if (gpu::device_count() == 0)
+    CHECK_THROWS_AS(explain(from(shaped(x, 3, 4)) | reduce(over<0>(sum)), on::gpu), no_gpu);
+}
+
+TEST_CASE("bad input is refused as run refuses it") {
+  std::vector<float> const x(12, 1.f);
+  CHECK_THROWS_AS(explain(from(shaped(x, 3, 5)) | reduce(over<0>(sum)), on::cpu), extent_mismatch);
+  CHECK_THROWS_AS(explain(from(shaped(x, 3, 4)) | reduce(over<0>(count_modulo(0u))), targets::h200), zero_modulus);
+}
+
+TEST_CASE("a broadcast operand is read once, elements that lie apart move sectors") {
+  std::vector<float> const x(12, 1.f), w(4, 1.f);
+  auto const near = explain(from(shaped(x, 3, 4), along<1>(w)) | reduce(over<1>(sum(_1 * _2))), targets::h200).details().domains[0];
+  CHECK(near.bytes_read() == 48 + 16);
+  i64 const extents[] = {10, 20}, strides[] = {640, 32};
+  auto const far = explain(from(shaped(reinterpret_cast<float const*>(0x1000), extents, strides)) | reduce(over<1>(sum)), targets::h200);
+  CHECK(far.details().domains[0].bytes_read() == 800);
+  CHECK(far.details().domains[0].bytes_moved() == 6400);
+}
+
+TEST_CASE("nothing to read is no route") {
+  auto const empty = explain(from(matrix<float>(0, 5)) | reduce(over<0>(sum), over<1>(sum)), targets::h200);
+  for (auto const& d : empty.details().domains) CHECK(d.route == "none");
+  CHECK(empty.details().bytes_read() == 0);
+  CHECK(explain(from(matrix<float>(3, 5)) | reduce(over<0>(count)), targets::h200).details().domains[0].route == "none");
+}
+
+TEST_CASE("the JSON holds what programs read") {
+  auto const j = read(explain(from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), sum), targets::h200));
+  CHECK(j["route"] == "grouped");
+  CHECK(j["back_end"] == "gpu");
+  CHECK(j["target"]["architecture"] == "sm_90");
+  CHECK(j["bytes_read"] == 2 * 8192LL * 4096 * 4);
+  CHECK(j["expected_seconds"].get<double>() > 2 * targets::h200.launch_seconds);
+  REQUIRE(j["domains"].size() == 2);
+  auto const& columns = j["domains"][0];
+  CHECK(columns["kind"] == "axes");
+  CHECK(columns["groups"] == 4096);
+  CHECK(columns["elements_per_group"] == 8192);
+  CHECK(columns["bytes_written"] == 4096 * 4);
+  CHECK(columns["launch"]["blocks"] == columns["launch"]["sets"].get<int>() * columns["launch"]["chunks"].get<int>());
+  CHECK(columns["folds"][0]["name"] == "sum(_1)");
+  CHECK(columns["sources"][0]["type"] == "f32");
+  CHECK(j["domains"][1]["kind"] == "whole");
+  CHECK(j["domains"][1]["launch"]["blocks"] > 0);
+  CHECK(says(j["domains"][1]["plan"].get<std::string>(), "tally::plan{"));
+  for (auto const& r : j["why_not"]) CHECK_FALSE(says(r["reason"], "{"));
+}
+
+TEST_CASE("the Mermaid chart names every source and domain and closes every bracket") {
+  auto const chart = explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum), over<1>(sum), all(_1 < 3.f)), targets::h200).mermaid();
+  CHECK(chart.starts_with("flowchart TD\n"));
+  for (char const* part : {"source0", "domain0", "domain1", "domain2", "answers2", "#lt; 3"}) CHECK_MESSAGE(says(chart, part), part);
+  for (char const* pair : {"()", "[]", "{}"})
+    CHECK(std::count(chart.begin(), chart.end(), pair[0]) == std::count(chart.begin(), chart.end(), pair[1]));
+  CHECK(std::count(chart.begin(), chart.end(), '"') % 2 == 0);
+}
+
+TEST_CASE("the PTX holds a kernel for every domain") {
+  std::vector<i32> const offsets{0, 3, 12};
+  auto const r = from(matrix<float>(64, 64)) | reduce(over<0>(sum), over<1>(max), sum);
+  CHECK_THROWS_AS(explain(r, on::cpu).ptx(), no_gpu);
+  if (!gpu::can_compile()) {
+    CHECK_THROWS_AS(explain(r, targets::h200).ptx(), no_nvrtc);
+    return;
+  }
+  auto const text = explain(r, targets::h200).ptx();
+  for (char const* part : {"// over<0>(sum(_1))\n", "across_groups", "along_group", "// sum(_1)\n", ".target sm_90"}) CHECK_MESSAGE(says(text, part), part);
+}
