@@ -126,6 +126,19 @@ void word_host_sources(domain_description& d) {
   }
 }
 
+/// What a planner refused, each once.
+void add_refusals(domain_description& d, why_not_list const& why) {
+  for (int i = 0; i < why.count; ++i) {
+    refusal const& r = why.entries[i];
+    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
+                        r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
+    if (std::none_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
+          return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
+        }))
+      d.why_not.push_back(std::move(said));
+  }
+}
+
 void word_axes_of_gpu(domain_description& d) {
   d.planned = make_axes_plan({d.of.facts, d.at});
   axes_plan const& p = d.planned.plan;
@@ -158,16 +171,7 @@ void word_axes_of_gpu(domain_description& d) {
       s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid({d.of.facts, d.at}, c));
     if (s.staged) s.why += ", after a copy from host memory";
   }
-  why_not_list const& why = d.planned.why_not;
-  for (int i = 0; i < why.count; ++i) {
-    refusal const& r = why.entries[i];
-    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
-                        r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
-    if (!std::any_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
-          return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
-        }))
-      d.why_not.push_back(std::move(said));
-  }
+  add_refusals(d, d.planned.why_not);
 }
 
 void word_segments_of_gpu(domain_description& d) {
@@ -186,6 +190,33 @@ void word_segments_of_gpu(domain_description& d) {
     s.why = s.bytes_per_element == 0 ? "nothing is read" : "segments begin anywhere";
     if (s.staged) s.why += ", after a copy from host memory";
   }
+}
+
+void word_keys_of_gpu(domain_description& d) {
+  keys_facts f = d.by_key;
+  f.of = d.of.facts;
+  f.of.extent = d.at.extent;
+  f.at = d.at;
+  d.of_keys = make_keys_plan(f);
+  keys_plan const& p = d.of_keys.plan;
+  d.blocks = d.of_keys.blocks;
+  d.route = spell(p.route);
+  d.route = d.route.substr(d.route.rfind(':') + 1);
+  d.shape = p.route == keys_route::in_shared_memory
+                ? fmt::format("every block has {} of all slots in shared memory, {}, and adds it to the others' in the end",
+                              several(p.replicas, "table"), words::bytes(double(d.of_keys.shared_bytes)))
+            : p.route == keys_route::rows_to_global
+                ? fmt::format("{} share a row of slots, and add to it in global memory by atomics", several(p.threads_per_row, "thread"))
+                : "every element goes to its slot in global memory by atomics";
+  d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
+                      several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
+  for (auto& s : d.of.sources) {
+    s.load = s.bytes_per_element == 0 ? "computed"
+                                      : fmt::format("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : p.in_order ? "in the order of the source" : "elements lie apart, or groups beside";
+    if (s.staged) s.why += ", after a copy from host memory";
+  }
+  add_refusals(d, d.of_keys.why_not);
 }
 
 void word_gpu_folds(domain_description& d) {
@@ -217,9 +248,8 @@ void word_domain(domain_description& d) {
     word_segments_of_gpu(d);
     word_gpu_folds(d);
   } else if (d.of.on_gpu) {
-    d.route = "keys";
-    d.shape = "a kernel of its own";
-    for (auto& s : d.of.sources) s.load = s.bytes_per_element == 0 ? "computed" : "ldg", s.why = "the order of the source";
+    word_keys_of_gpu(d);
+    for (auto& f : d.of.folds) f.block = f.grid = "atomics";
   } else {
     word_host_domain(d);
     word_host_sources(d);

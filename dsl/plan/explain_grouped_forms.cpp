@@ -66,6 +66,9 @@ words::json domain_of(domain_description const& d) {
               {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
   if (d.kind == grouping_kind::segments && d.blocks > 0)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_segments.threads_per_block()}};
+  bool const keys = d.kind == grouping_kind::keys && d.blocks > 0;
+  if (keys)
+    launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
   bool const planned_axes = d.planned.cut.sets > 0;
   return {{"name", d.name},
           {"kind", spell_kind(d.kind)},
@@ -83,7 +86,8 @@ words::json domain_of(domain_description const& d) {
           {"sources", words::sources_of(d.of)},
           {"folds", words::folds_of(d.of)},
           {"launch", launch},
-          {"plan", d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
+          {"plan", keys                                                        ? spell(d.of_keys.plan)
+                   : d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
                    : planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
                    : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)
                                                                                : ""},

@@ -129,6 +129,23 @@ TEST_CASE("segments on a GPU have the plan of segments") {
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
 }
 
+TEST_CASE("keys on a GPU have the plan of keys") {
+  auto const at = [](i64 bins) {
+    auto const r = from(device(reinterpret_cast<float const*>(0x1000), 1 << 20), device(reinterpret_cast<i32 const*>(0x2000), 1 << 20));
+    return explain(r | reduce(by_key(_2, bins, sum(_1), count)), targets::h200);
+  };
+  auto const few = at(100).details().domains[0], many = at(1 << 20).details().domains[0];
+  CHECK(few.route == "in_shared_memory");
+  CHECK(says(few.shape, "shared memory"));
+  CHECK(few.why_not.empty());
+  CHECK(many.route == "in_global_memory");
+  CHECK(refuses(many.why_not, "table of a block", "do not fit"));
+  CHECK(many.bytes_written() == i64(1 << 20) * (4 + 8));
+  CHECK(says(read(at(100))["domains"][0]["plan"].get<std::string>(), "tally::keys_plan{"));
+  CHECK(read(at(100))["domains"][0]["launch"]["blocks"] == few.blocks);
+  CHECK(says(few.of.folds[0].rounding, "once, the exact answer"));
+}
+
 TEST_CASE("what holds one domain on the host holds all, and is said") {
   std::vector<float> const x(12, 1.f);
   std::vector<i32> const key(12, 1);

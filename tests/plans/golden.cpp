@@ -172,6 +172,9 @@ TEST_CASE("groupings, domain by domain") {
   check_plan("short_ragged_rows", explain(from(shaped(numbers<float>(1, 4).column.data, 100000, 7)) | reduce(over<1>(sum, variance)), targets::h200));
   std::vector<i64> const offsets{0, 1000, mi};
   check_plan("segments", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean)), targets::h200));
+  auto const tables = from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, sum(_1), count), by_key(_2, mi, max(_1)));
+  check_plan("keys", explain(tables, targets::h200));
+  check_plan("keys_fast", explain(tables, targets::h200, fast));
   auto const keyed = from(numbers<float>(mi), numbers<i32>(mi)) | filter(_1 > 0.f) |
                      reduce(by_key(_2, 1000, sum(_1), count), histogram(_1, 0.f, 1.f, 64), group_by(_2, max(_1)));
   check_plan("keys_host", explain(keyed, on::cpu.threads(8)));

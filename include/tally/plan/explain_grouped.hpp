@@ -11,6 +11,7 @@
 
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
+#include <tally/plan/keys.hpp>
 #include <tally/plan/segments.hpp>
 
 namespace tally::inline v0 {
@@ -34,7 +35,9 @@ struct domain_description {
   std::string cut;           ///< who takes which part
   axes_planned planned{};    ///< of axes on a GPU
   segments_plan of_segments{}; ///< of segments on a GPU
-  i64 blocks = 0;            ///< of the one launch of axes or segments
+  keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
+  keys_planned of_keys{};    ///< of keys on a GPU
+  i64 blocks = 0;            ///< of the launch on a GPU
   std::vector<refused_choice> why_not;
   /// The PTX of its plan; null where no kernel can be made.
   std::string (*ptx_of)(domain_description const&) = nullptr;

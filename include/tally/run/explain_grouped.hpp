@@ -8,6 +8,7 @@
 #include <tally/plan/explain_grouped.hpp>
 #include <tally/run/explain.hpp>
 #include <tally/run/run_grouped.hpp>
+#include <tally/run/run_keyed.hpp>
 
 namespace tally::inline v0 {
 
@@ -46,6 +47,22 @@ template <class Offset, class Program, class Nodes>
   target const& t = d.of.facts.target;
   return gpu::compile(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), t.compute_major, t.compute_minor).ptx;
 }
+template <class Where, class Program, class Nodes>
+[[gnu::cold]] std::string ptx_of_keys(domain_description const& d) {
+  target const& t = d.of.facts.target;
+  return gpu::compile(gpu::unit_of(keyed_types<Where, Program, Nodes>::type(), d.of_keys.plan), t.compute_major, t.compute_minor).ptx;
+}
+/// What the planner of keys knows of the types of a domain.
+template <class Where, class Program, class Nodes>
+[[gnu::cold]] void describe_keys(domain_description& out, domain<Where, Program, Nodes> const& d) {
+  using types = keyed_types<Where, Program, Nodes>;
+  out.by_key.slots = out.groups;
+  out.by_key.own_cell_bytes = types::own_cell_bytes();
+  out.by_key.rows_have_one_key = rows_have_one_key<Where>(d.program, out.at);
+  out.by_key.adds_floats = types::adds_floats;
+  if constexpr (Program::lowerable && Where::lowerable)
+    out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
+}
 template <class Program, class... Nodes>
 constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
   return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
@@ -77,6 +94,10 @@ template <class Where, class Program, class Nodes, class Direct, class Source>
     out.kind = grouping_kind::keys;
     out.at = layout_of(s, Where::is_reduced);
     out.groups = d.where.bins * out.at.groups;
+    if (out.of.facts.promise == contract::fast)
+      describe_keys(out, d.direct);
+    else
+      describe_keys(out, static_cast<domain<Where, Program, Nodes> const&>(d));
   } else {
     out.kind = grouping_kind::found_keys;
     out.at = layout_of_all(s);
