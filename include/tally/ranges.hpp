@@ -11,12 +11,14 @@
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/primitives.hpp>
 #include <range/v3/view/all.hpp>
+#include <range/v3/view/chunk.hpp>
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/drop_exactly.hpp>
 #include <range/v3/view/drop_last.hpp>
 #include <range/v3/view/iota.hpp>
 #include <range/v3/view/reverse.hpp>
 #include <range/v3/view/slice.hpp>
+#include <range/v3/view/sliding.hpp>
 #include <range/v3/view/stride.hpp>
 #include <range/v3/view/subrange.hpp>
 #include <range/v3/view/tail.hpp>
@@ -26,6 +28,7 @@
 #include <range/v3/view/zip.hpp>
 
 #include <tally/pipeline/from.hpp>
+#include <tally/pipeline/index_along.hpp>
 
 namespace tally::inline v0 {
 
@@ -143,7 +146,7 @@ auto column_at(i64 n, At const& at) {
 
 /// Whether an expression asks for the position, which a view's transform does not know.
 template <class E>
-inline constexpr bool asks_for_position = std::same_as<E, position>;
+inline constexpr bool asks_for_position = std::same_as<E, position> || highest_axis<E> >= 0;
 template <class Op, class... Args>
 inline constexpr bool asks_for_position<call<Op, Args...>> = (false || ... || asks_for_position<Args>);
 
@@ -316,14 +319,68 @@ private:
   }
 };
 
+/// A view whose elements are stretches of its base: chunks cut an axis in two, windows lay a second axis over the first. One
+/// column is below; rank 0: it is no such view.
+template <class View>
+struct view_axes {
+  static constexpr int rank = 0;
+};
+template <class View>
+concept one_column_below = view_layout<View>::value != layout::unknown;
+
+/// How long the stretches of a view are: as its first.
+template <class View>
+i64 stretch_of(View const& view) {
+  return extent_of(view) > 0 ? static_cast<i64>(ranges::distance(*ranges::begin(view))) : 0;
+}
+template <one_column_below Base>
+struct view_axes<ranges::chunk_view<Base>> {
+  static constexpr int rank = 2;
+  static auto of(ranges::chunk_view<Base> const& view) {
+    Base const below = view.base();
+    auto const c = get<0>(lowering<Base>::of(below).columns);
+    return shaped_column<std::remove_cvref_t<decltype(c.column)>, 2>{c.column, c.extent, {extent_of(view), stretch_of(view)}};
+  }
+};
+/// Chunks of chunks.
+template <class Base>
+  requires(view_axes<Base>::rank > 0)
+struct view_axes<ranges::chunk_view<Base>> {
+  static constexpr int rank = view_axes<Base>::rank + 1;
+  static auto of(ranges::chunk_view<Base> const& view) {
+    auto const below = view_axes<Base>::of(view.base());
+    shaped_column<std::remove_cvref_t<decltype(below.column)>, rank> out{below.column, below.extent, {extent_of(view), stretch_of(view)}};
+    for (int k = 2; k < rank; ++k)
+      out.axes[k] = below.axes[k - 1];
+    return out;
+  }
+};
+/// Windows over memory, which overlap in it.
+template <class Base, ranges::sliding_view_detail::cache How>
+  requires(view_layout<Base>::value == layout::contiguous || view_layout<Base>::value == layout::strided)
+struct view_axes<ranges::sliding_view<Base, How>> {
+  static constexpr int rank = 2;
+  static auto of(ranges::sliding_view<Base, How> const& view) {
+    Base const below = view.base();
+    auto const c = get<0>(lowering<Base>::of(below).columns);
+    i64 const extents[2] = {extent_of(view), stretch_of(view)}, step = stride_of(c.column);
+    using T = typename std::remove_cvref_t<decltype(c.column)>::value_type;
+    return shaped_column<tally::spread<T, 2>, 2>{
+        {c.column.data, {extents[0], extents[1]}, {step, step}}, extents[0] * extents[1], {extents[0], extents[1]}};
+  }
+};
+
 } // namespace detail
 
-/// A view of range-v3 as a source: columns in place where it is looked through, else elements that the CPU asks for.
+/// A view of range-v3 as a source: columns in place where it is looked through (with axes where it cuts them), else elements that
+/// the CPU asks for.
 template <class View>
   requires(ranges::view_<View> && ranges::random_access_range<View const> && ranges::sized_range<View const>)
 struct column_of<View> {
   static auto make(View const& view) {
-    if constexpr (detail::lowering<View>::can)
+    if constexpr (detail::view_axes<View>::rank > 0)
+      return detail::view_axes<View>::of(view);
+    else if constexpr (detail::lowering<View>::can)
       return detail::lowering<View>::of(view);
     else
       return sized_column<host_column<host_view<View>>>{{{view}, 0}, detail::extent_of(view)};

@@ -207,8 +207,9 @@ struct columns_have_the_same_axes : ill_formed {
 };
 template <class... Given>
 struct over_needs_axes_of_the_source : ill_formed {
-  static_assert(never<Given...>, "[tally-R26] over<A, ...>(folds...), like by_key<A, ...>, names axes of its source, each once, "
-                                 "counted from 0: a matrix has 0 and 1, and over<0>(sum) sums its columns. docs/errors.md#R26");
+  static_assert(never<Given...>, "[tally-R26] over<A, ...>(folds...), like by_key<A, ...> and index_along<A>, names axes of its source, "
+                                 "each once, counted from 0: a matrix has 0 and 1, and over<0>(sum) sums its columns. "
+                                 "docs/errors.md#R26");
 };
 template <class... Given>
 struct a_group_has_one_plain_answer : ill_formed {

@@ -18,6 +18,7 @@
 #include <tally/fold/program.hpp>
 #include <tally/fold/variance.hpp>
 #include <tally/pipeline/grid.hpp>
+#include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0::answers {
@@ -165,11 +166,12 @@ constexpr auto plant(Pipe const& p, Leaves const& leaves, Fold const& fold);
 namespace detail {
 template <class Pipe, class Leaves, class Op, class Values, class Mask>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f) {
-  auto mask = both_masks(p.mask, f.mask.substitute(p.values));
+  auto const bound_here = [&](auto const& e) { return tally::detail::with_axes_of(p.source, e); };
+  auto mask = bound_here(both_masks(p.mask, f.mask.substitute(p.values)));
   if constexpr (std::same_as<Op, count_operation> && std::same_as<decltype(mask), always>) {
     return planted<Leaves, extent>{leaves, {}};
   } else {
-    auto values = unpack([&](auto const&... v) { return make_pack(v.substitute(p.values)...); }, f.values);
+    auto values = unpack([&](auto const&... v) { return make_pack(bound_here(v.substitute(p.values))...); }, f.values);
     auto form = form_of<Pipe>(f.op, mask, values);
     using Leaf = bound<decltype(form.monoid), decltype(form.values), decltype(mask)>;
     // the mask of the pipe is the same value for every leaf, so only what the fold itself captures tells leaves apart

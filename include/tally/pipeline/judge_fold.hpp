@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <tally/fold/algebra.hpp>
+#include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/pipe.hpp>
 
 namespace tally::inline v0 {
@@ -93,6 +94,10 @@ struct fold_verdict<folding<Op, pack<Values...>, Mask>, Pipe> {
   static constexpr auto of() {
     if constexpr (highest > current_count<Pipe>) {
       return reason<because::placeholder_needs_a_column<because::names<highest>, because::there_are<current_count<Pipe>>>>{};
+    } else if constexpr (constexpr int axis = max_of(highest_axis<decltype(Pipe::values)>, highest_axis<decltype(Pipe::mask)>,
+                                                     highest_axis<Mask>, highest_axis<Values>...);
+                         axis >= rank_of<decltype(Pipe::source)>) {
+      return reason<because::over_needs_axes_of_the_source<because::names<axis>, because::there_are<rank_of<decltype(Pipe::source)>>>>{};
     } else {
       using Verdict = decltype(of_elements());
       if constexpr (std::same_as<Verdict, allowed>)
