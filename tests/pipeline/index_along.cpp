@@ -58,3 +58,14 @@ TEST_CASE("a lower triangle of a matrix") {
   for (i64 i = 0; i < n; ++i)
     CHECK(by_row(i) == float(i + 1));
 }
+
+TEST_CASE("keys may be made of indices: sums of diagonals") {
+  std::vector<i32> x(4 * 4);
+  std::iota(x.begin(), x.end(), 0);
+  auto const square = from(shaped(x, 4, 4));
+  CHECK(values(run(square | by_key(index_along<0> - index_along<1> + 3, 7, sum(_1)), on::cpu)) == std::vector<i64>{3, 9, 18, 30, 27, 21, 12});
+  CHECK(values(run(square | filter(index_along<0> == index_along<1>) | by_key(index_along<0>, 4, count), on::cpu)) == std::vector<i64>{1, 1, 1, 1});
+  auto const [anti, totals] = run(square | group_by(index_along<0> + index_along<1>, sum(_1)), on::cpu);
+  CHECK(values(anti) == std::vector<i64>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(values(totals) == std::vector<i64>{0, 5, 15, 30, 30, 25, 15});
+}

@@ -25,10 +25,11 @@ struct folded_by_any_key {
   }
   template <class Pipe>
   constexpr auto bind(Pipe const& pipe) const {
-    auto const over = as_element<current_count<Pipe>>(key).substitute(pipe.values);
+    auto const over = detail::with_axes_of(pipe.source, as_element<current_count<Pipe>>(key).substitute(pipe.values));
+    auto const mask = detail::with_axes_of(pipe.source, pipe.mask);
     constexpr int rank = rank_of<std::remove_cvref_t<decltype(pipe.source)>>;
     return detail::bind_keyed(
-        groups_by_any_key<rank, std::remove_cvref_t<decltype(over)>, std::remove_cvref_t<decltype(pipe.mask)>>{over, pipe.mask}, pipe,
+        groups_by_any_key<rank, std::remove_cvref_t<decltype(over)>, std::remove_cvref_t<decltype(mask)>>{over, mask}, pipe,
         folds);
   }
 };

@@ -114,7 +114,7 @@ struct folded_by_key {
   template <class Pipe>
   static constexpr auto judge() {
     constexpr int rank = rank_of<decltype(Pipe::source)>;
-    if constexpr (!detail::name_axes<rank>(Axes{}).ok)
+    if constexpr (!detail::name_axes<rank>(Axes{}).ok || detail::highest_axis<Key> >= rank)
       return reason<because::over_needs_axes_of_the_source<because::type_of<Axes>, because::there_are<rank>>>{};
     else
       return first_reason<decltype(detail::judge_key<Key, Pipe>()), decltype(detail::judge_group_folds<Pipe, Folds...>())>();
@@ -122,10 +122,11 @@ struct folded_by_key {
   template <class Pipe>
   constexpr auto bind(Pipe const& pipe) const {
     constexpr int rank = rank_of<std::remove_cvref_t<decltype(pipe.source)>>;
-    auto const over = as_element<current_count<Pipe>>(key).substitute(pipe.values);
+    auto const over = detail::with_axes_of(pipe.source, as_element<current_count<Pipe>>(key).substitute(pipe.values));
+    auto const mask = detail::with_axes_of(pipe.source, pipe.mask);
     groups_by_key<rank, detail::name_axes<rank>(Axes{}).bits, Dims, std::remove_cvref_t<decltype(over)>,
-                  std::remove_cvref_t<decltype(pipe.mask)>, DropsStrays>
-        where{over, pipe.mask, bins, {}, fault};
+                  std::remove_cvref_t<decltype(mask)>, DropsStrays>
+        where{over, mask, bins, {}, fault};
     for (int k = 0; k < Dims; ++k)
       where.extents[k] = extents[k];
     return detail::bind_keyed(where, pipe, folds);
