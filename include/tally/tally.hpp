@@ -8,10 +8,12 @@
 #include <tally/pipeline/batch.hpp>
 #include <tally/pipeline/by_key.hpp>
 #include <tally/pipeline/by_segment.hpp>
+#include <tally/pipeline/collect.hpp>
 #include <tally/pipeline/filter.hpp>
 #include <tally/pipeline/from.hpp>
 #include <tally/pipeline/group_by.hpp>
 #include <tally/pipeline/histogram.hpp>
+#include <tally/pipeline/let.hpp>
 #include <tally/pipeline/map.hpp>
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/reduce.hpp>
@@ -20,9 +22,11 @@
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_batch.hpp>
+#include <tally/run/run_collect.hpp>
 #include <tally/run/run_group_by.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
+#include <tally/run/run_let.hpp>
 #include <tally/run/run_keyed.hpp>
 #include <tally/run/run_timed.hpp>
 #include <tally/run/start.hpp>

@@ -248,6 +248,21 @@ struct batch_takes_reductions : ill_formed {
   static_assert(never<Given...>, "[tally-R33] batch(r1, r2, ...) takes whole reductions, one at least: batch(from(x) | sum, from(y) | "
                                  "reduce(min, max)). docs/errors.md#R33");
 };
+template <class... Given>
+struct a_let_has_the_axes_of_its_source : ill_formed {
+  static_assert(never<Given...>, "[tally-R34] let(r) stands in map, filter and folds of a source that has the axes of the source of r, "
+                                 "before folds, over and collect that run or run_into computes. docs/errors.md#R34");
+};
+template <class... Given>
+struct let_takes_one_answer : ill_formed {
+  static_assert(never<Given...>, "[tally-R35] let(r): r is a pipeline that ends with one fold, or with over<...>(fold) of one fold, such "
+                                 "as from(shaped(x, rows, n)) | over<1>(mean). docs/errors.md#R35");
+};
+template <class... Given>
+struct collect_leaves_nothing_out : ill_formed {
+  static_assert(never<Given...>, "[tally-R36] collect writes every element of its source, so no filter stands before it: write "
+                                 "map(select(condition, a, b)). docs/errors.md#R36");
+};
 
 } // namespace because
 

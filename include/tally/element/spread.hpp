@@ -18,14 +18,17 @@ struct spread {
   i64 extents[Rank];
   i64 strides[Rank];
   i64 first = 0;
-  TALLY_INLINE constexpr T at(i64 i) const {
-    i64 left = first + i, offset = 0;
+  TALLY_INLINE constexpr T at(i64 i) const { return value_at(*this, i); }
+  /// Element i of a column that has these members.
+  template <class Column>
+  TALLY_INLINE static constexpr T value_at(Column const& c, i64 i) {
+    i64 left = c.first + i, offset = 0;
     for (int k = Rank - 1; k > 0; --k) {
-      i64 const above = left / extents[k];
-      offset += (left - above * extents[k]) * strides[k];
+      i64 const above = left / c.extents[k];
+      offset += (left - above * c.extents[k]) * c.strides[k];
       left = above;
     }
-    return data[offset + left * strides[0]];
+    return c.data[offset + left * c.strides[0]];
   }
   constexpr spread from(i64 i) const {
     spread s = *this;

@@ -28,7 +28,7 @@ inline constexpr int tree_version = 1;
 namespace detail {
 template <class Column>
 constexpr int bytes_in_memory() {
-  if constexpr (memory_column<Column>)
+  if constexpr (memory_column<Column> && !requires { Column::is_answer; })
     return int(sizeof(typename Column::value_type));
   else
     return 0;
@@ -41,7 +41,7 @@ constexpr leaf_shape shape_of(pack<Columns...> const*) {
 }
 } // namespace detail
 
-/// The leaf of a program: a group is 16 bytes of the widest column in memory, at most 8 elements.
+/// The leaf of a program: a group is 16 bytes of the widest column in memory, at most 8 elements. Earlier answers do not count.
 template <class Program>
 inline constexpr leaf_shape shape_of = detail::shape_of(static_cast<typename Program::columns_type const*>(nullptr));
 

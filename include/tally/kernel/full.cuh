@@ -4,7 +4,7 @@
 // its first template argument.
 #pragma once
 
-#include <tally/element/spread.hpp>
+#include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/exact_leaf.cuh>
 #include <tally/kernel/leaf.cuh>

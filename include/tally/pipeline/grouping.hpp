@@ -4,6 +4,7 @@
 // against a pipe and binds itself to it; binding gives a domain, which says where its groups are and what is folded there.
 #pragma once
 
+#include <tally/element/earlier.hpp>
 #include <tally/pipeline/answer.hpp>
 
 namespace tally::inline v0 {
@@ -19,7 +20,9 @@ struct domain {
 namespace detail {
 template <class Column>
 constexpr auto bare(Column const& c) {
-  if constexpr (memory_column<Column>)
+  if constexpr (requires { Column::is_answer; })
+    return earlier<typename Column::value_type>{c.data};
+  else if constexpr (memory_column<Column>)
     return contiguous<typename Column::value_type>{c.data};
   else
     return c;

@@ -30,6 +30,12 @@ inline constexpr bool is_grouped<grouped<Pipe, Items...>> = true;
 template <class T>
 concept grouped_reduction = is_grouped<T>;
 
+/// Whether a pipeline looks at answers of another (pipeline/let.hpp), or gives its elements (pipeline/collect.hpp).
+template <class T>
+inline constexpr bool looks_back = false;
+template <template <class...> class Node, class... Parts>
+inline constexpr bool looks_back<Node<Parts...>> = (false || ... || looks_back<Parts>);
+
 namespace detail {
 template <class Item, class Pipe>
 constexpr auto judge_item() {

@@ -13,10 +13,18 @@ constexpr bool leaves_on_runs(axes_facts const& f, i64 elements) {
   i64 const run = f.at.reduced_axes > 0 ? f.at.reduced[f.at.reduced_axes - 1].extent : 1;
   return f.at.reduced_axes == 1 || (run % elements == 0 && f.at.extent % f.of.elements_per_leaf() == 0 && f.at.extent > f.of.elements_per_leaf());
 }
-/// Whether elements of a group are neighbours in every column, as far as a row of a leaf reaches: then neighbouring threads take
-/// neighbouring elements.
+/// Whether any column moves on from element to element of a group.
+constexpr bool moves(axes_facts const& f) {
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (f.of.sources[c].bytes_per_element > 0 && f.element_step(c) != 0)
+      return true;
+  return false;
+}
+/// Whether elements of a group are neighbours in every column, as far as a row of a leaf reaches, or the same in all but one: then
+/// neighbouring threads take neighbouring elements.
 constexpr bool lies_along(axes_facts const& f) {
-  return f.at.reduced_axes > 0 && leaves_on_runs(f, i64(32) * f.of.lanes_per_group) && unit_in_all(f, [&](int c) { return f.element_step(c); });
+  return f.at.reduced_axes > 0 && leaves_on_runs(f, i64(32) * f.of.lanes_per_group) &&
+         unit_in_all(f, [&](int c) { return f.element_step(c) == 0 && moves(f) ? 1 : f.element_step(c); });
 }
 
 /// Leaves of a warp. One, where a state is a word or two: blocks that leave make room for loads of others. More, where handing
@@ -65,7 +73,10 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
   p.warps_per_block = 8;
   for (int c = 0; c < f.of.source_count; ++c) {
     bool const ragged = f.at.extent % lanes != 0;
-    p.bytes_per_load[c] = ragged ? int(f.of.sources[c].bytes_per_element) : bytes_per_load(f, c, lanes);
+    bool const stands = f.element_step(c) == 0;
+    p.bytes_per_load[c] = ragged || stands ? int(f.of.sources[c].bytes_per_element) : bytes_per_load(f, c, lanes);
+    if (stands)
+      continue;
     if (ragged)
       why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
     else if (p.bytes_per_load[c] < least_of(16, lanes * f.of.sources[c].bytes_per_element))

@@ -62,7 +62,9 @@ constexpr auto judge_exact(pack<Leaves...> const*) {
 /// Why a thing cannot be run there, as a verdict.
 template <class R, class Place, class... Options>
 constexpr auto judge_run() {
-  if constexpr (refused<R>) {
+  if constexpr (looks_back<R>) {
+    return reason<because::a_let_has_the_axes_of_its_source<because::type_of<R>>>{};
+  } else if constexpr (refused<R>) {
     return reason<absorbed<because::answers<answer_count<R>>>>{};
   } else if constexpr (!finished<R>) {
     return reason<because::run_needs_a_reduction<R>>{};
@@ -142,7 +144,7 @@ auto run(R const& r, Options... options) {
 
 /// What cannot be run there is refused, and the type says why.
 template <class R, class... Options>
-  requires(!is_grouped<R> && !detail::runnable<R, Options...>)
+  requires(!is_grouped<R> && !looks_back<R> && !detail::runnable<R, Options...>)
 auto run(R const&, Options const&...) -> typename decltype(detail::judge_call<R, Options...>())::type {
   return {};
 }

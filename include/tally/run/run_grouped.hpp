@@ -95,6 +95,8 @@ template <class R, class... Options>
 constexpr auto judge_grouped_call() {
   if constexpr (!is_grouped<R>) // clang looks into the type of an overload before it asks whether it applies
     return allowed{};
+  else if constexpr (looks_back<R>)
+    return reason<because::a_let_has_the_axes_of_its_source<because::type_of<R>>>{};
   else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1)
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
   else
@@ -168,7 +170,7 @@ auto run(R const& r, Options... options) {
 
 /// What cannot be run there is refused, and the type says why.
 template <grouped_reduction R, class... Options>
-  requires(!detail::runnable_grouped<R, Options...>)
+  requires(!looks_back<R> && !detail::runnable_grouped<R, Options...>)
 auto run(R const&, Options const&...) -> typename decltype(detail::judge_grouped_call<R, Options...>())::type {
   return {};
 }

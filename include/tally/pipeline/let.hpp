@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// let(r): the answers of a reduction as an element of another pipeline, seen alike along the axes that were folded away. Layer 2.
+// Nothing runs here; run folds r first, and puts columns of answers where the lets stand.
+#pragma once
+
+#include <cstring>
+#include <stdexcept>
+
+#include <tally/pipeline/over.hpp>
+#include <tally/pipeline/text.hpp>
+
+namespace tally::inline v0 {
+
+/// The answer of one fold over a pipe, along the axes whose bits are set in Reduced.
+template <class Pipe, u32 Reduced, class Fold>
+struct let_answer : expression_node<let_answer<Pipe, Reduced, Fold>> {
+  Pipe pipe;
+  Fold fold;
+  using where = groups_along_axes<rank_of<decltype(Pipe::source)>, Reduced>;
+  static constexpr int arity = 0;
+  static constexpr bool lowerable = true;
+  static constexpr bool captures = true;
+  constexpr let_answer(Pipe const& p, Fold const& f) : pipe(p), fold(f) {}
+
+  /// Its type; a value is there only when the reduction has run.
+  template <class Row>
+  auto eval(Row const&) const {
+    using Domain = decltype(detail::bind_domain(where{}, pipe, make_pack(fold)));
+    using Program = decltype(Domain::program);
+    using Value = std::remove_cvref_t<decltype(answers::with_one_nan(get<0>(std::declval<Domain const&>().nodes).value(
+        std::declval<answers::outcome<decltype(Program::leaves), typename Program::states> const&>())))>;
+    throw std::logic_error("tally: a let is evaluated before its reduction has run.");
+    return Value{};
+  }
+  template <class... Es>
+  constexpr auto substitute(pack<Es...> const&) const {
+    return *this;
+  }
+  template <class Out>
+  void print(Out& out) const {
+    out.text("let(over<");
+    int printed = 0;
+    for (int k = 0; k < where::rank; ++k)
+      if (where::is_reduced(k))
+        out.text(printed++ ? ", " : "").number(k);
+    out.text(">(");
+    out.fold_argument(fold);
+    out.text("))");
+  }
+};
+template <class Pipe, u32 Reduced, class Fold>
+inline constexpr bool looks_back<let_answer<Pipe, Reduced, Fold>> = true;
+
+namespace detail {
+template <class R>
+struct let_of {
+  static constexpr bool exists = false;
+};
+template <class Pipe, fold_like Fold>
+  requires(!may_be_absent<Fold>)
+struct let_of<reduced<Pipe, Fold>> {
+  static constexpr bool exists = true;
+  static constexpr u32 all = (u32(1) << rank_of<decltype(Pipe::source)>) - 1;
+  static constexpr auto make(reduced<Pipe, Fold> const& r) { return let_answer<Pipe, all, Fold>(r.pipe, get<0>(r.folds)); }
+};
+template <class Pipe, class Axes, class Fold>
+struct let_of<grouped<Pipe, folded_over<Axes, Fold>>> {
+  static constexpr bool exists = true;
+  static constexpr auto make(grouped<Pipe, folded_over<Axes, Fold>> const& r) {
+    return let_answer<Pipe, folded_over<Axes, Fold>::reduced, Fold>(r.pipe, get<0>(get<0>(r.folds).folds));
+  }
+};
+} // namespace detail
+
+/// The answers of a reduction with one fold, or with over<...> of one fold, as an element: map(_1 - let(mu)) subtracts from every
+/// element the mean of its row. Lets may stand in the reductions of lets.
+template <class R>
+  requires detail::let_of<R>::exists
+constexpr auto let(R const& r) {
+  return detail::let_of<R>::make(r);
+}
+/// What has no one answer is refused, and the type says why.
+template <class R>
+  requires(!detail::let_of<R>::exists && !refused<R>)
+auto let(R const&) -> because::let_takes_one_answer<because::type_of<R>> {
+  return {};
+}
+template <refused R>
+auto let(R const&) -> absorbed<> {
+  return {};
+}
+
+namespace detail {
+
+/// Column I of the source, in the expressions of a fold: what a let in a fold becomes.
+template <int I>
+struct column_of_source : expression_node<column_of_source<I>> {
+  static constexpr int arity = 0;
+  static constexpr bool lowerable = true;
+  static constexpr bool captures = false;
+  template <class... Es>
+  constexpr auto substitute(pack<Es...> const&) const {
+    return placeholder<I>{};
+  }
+};
+
+/// The lets of an expression, a fold, an item of reduce or a pack of these, in the order in which they stand.
+template <class E>
+constexpr auto lets_in(E const& e);
+template <class Pipe, u32 Reduced, class Fold>
+constexpr auto lets_of(let_answer<Pipe, Reduced, Fold> const& l) {
+  return make_pack(l);
+}
+template <class... Parts>
+constexpr auto lets_of(pack<Parts...> const& parts) {
+  if constexpr (sizeof...(Parts) == 0)
+    return parts;
+  else
+    return join(lets_in(parts.first), lets_of(parts.rest));
+}
+template <class Op, class... Args>
+constexpr auto lets_of(call<Op, Args...> const& c) {
+  return lets_of(c.args);
+}
+template <class F, class... Args>
+constexpr auto lets_of(host_call<F, Args...> const& c) {
+  return lets_of(c.args);
+}
+template <class Op, class Values, class Mask>
+constexpr auto lets_of(folding<Op, Values, Mask> const& f) {
+  return join(lets_of(f.values), lets_in(f.mask));
+}
+template <class Op, class... Args>
+constexpr auto lets_of(folded_call<Op, Args...> const& f) {
+  return lets_of(f.args);
+}
+template <class Fold, class T>
+constexpr auto lets_of(or_else_fold<Fold, T> const& f) {
+  return lets_in(f.fold);
+}
+template <class Fold>
+constexpr auto lets_of(maybe_fold<Fold> const& f) {
+  return lets_in(f.fold);
+}
+template <class Axes, class... Folds>
+constexpr auto lets_of(folded_over<Axes, Folds...> const& f) {
+  return lets_of(f.folds);
+}
+template <class E>
+constexpr auto lets_in(E const& e) {
+  if constexpr (!looks_back<E>)
+    return pack<>{};
+  else if constexpr (requires { typename E::tally_fold; })
+    return lets_of(static_cast<typename E::tally_fold const&>(e));
+  else
+    return lets_of(e);
+}
+template <class E>
+inline constexpr int let_count = decltype(lets_in(std::declval<E const&>()))::size;
+
+/// The same with columns First, First + 1, ... where the lets stand; InFold: placeholders there name current elements.
+template <int First, bool InFold, class E>
+constexpr auto without_lets(E const& e);
+template <int First, bool InFold, class Pipe, u32 Reduced, class Fold>
+constexpr auto rewritten(let_answer<Pipe, Reduced, Fold> const&) {
+  if constexpr (InFold)
+    return column_of_source<First>{};
+  else
+    return placeholder<First>{};
+}
+template <int First, bool InFold, class... Parts>
+constexpr auto rewritten(pack<Parts...> const& parts) {
+  if constexpr (sizeof...(Parts) == 0)
+    return parts;
+  else
+    return join(make_pack(without_lets<First, InFold>(parts.first)),
+                rewritten<First + let_count<decltype(parts.first)>, InFold>(parts.rest));
+}
+template <int First, bool InFold, class Op, class... Args>
+constexpr auto rewritten(call<Op, Args...> const& c) {
+  return [&]<class... As>(pack<As...> const& args) { return call<Op, As...>(args); }(rewritten<First, InFold>(c.args));
+}
+template <int First, bool InFold, class F, class... Args>
+constexpr auto rewritten(host_call<F, Args...> const& c) {
+  return [&]<class... As>(pack<As...> const& args) { return host_call<F, As...>(c.function, args); }(rewritten<First, InFold>(c.args));
+}
+template <int First, bool, class Op, class Values, class Mask>
+constexpr auto rewritten(folding<Op, Values, Mask> const& f) {
+  auto values = rewritten<First, true>(f.values);
+  auto mask = without_lets<First + let_count<Values>, true>(f.mask);
+  return folding<Op, decltype(values), decltype(mask)>{f.op, values, mask};
+}
+template <int First, bool, class Op, class... Args>
+constexpr auto rewritten(folded_call<Op, Args...> const& f) {
+  return [&]<class... As>(pack<As...> const& args) { return folded_call<Op, As...>{args}; }(rewritten<First, true>(f.args));
+}
+template <int First, bool, class Fold, class T>
+constexpr auto rewritten(or_else_fold<Fold, T> const& f) {
+  auto inner = without_lets<First, true>(f.fold);
+  return or_else_fold<decltype(inner), T>{inner, f.value};
+}
+template <int First, bool, class Fold>
+constexpr auto rewritten(maybe_fold<Fold> const& f) {
+  auto inner = without_lets<First, true>(f.fold);
+  return maybe_fold<decltype(inner)>{inner};
+}
+template <int First, bool, class Axes, class... Folds>
+constexpr auto rewritten(folded_over<Axes, Folds...> const& f) {
+  return [&]<class... Fs>(pack<Fs...> const& folds) { return folded_over<Axes, Fs...>{folds}; }(rewritten<First, true>(f.folds));
+}
+template <int First, bool InFold, class E>
+constexpr auto without_lets(E const& e) {
+  if constexpr (!looks_back<E>)
+    return e;
+  else if constexpr (requires { typename E::tally_fold; })
+    return rewritten<First, InFold>(static_cast<typename E::tally_fold const&>(e));
+  else
+    return rewritten<First, InFold>(e);
+}
+
+/// All lets of a pipeline.
+template <class Pipe, class Items>
+constexpr auto all_lets(Pipe const& p, Items const& items) {
+  return join(lets_in(p.values), join(lets_in(p.mask), lets_in(items)));
+}
+
+/// Whether a let can be seen beside the columns of a source.
+template <int Rank, class Let>
+inline constexpr bool let_fits = Let::where::kept == 0 || Let::where::rank == Rank;
+template <class Item>
+inline constexpr bool is_folded_over = false;
+template <class Axes, class... Folds>
+inline constexpr bool is_folded_over<folded_over<Axes, Folds...>> = true;
+
+} // namespace detail
+
+} // namespace tally::inline v0

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of a kernel that writes elements: how many neighbours a thread takes, and how many bytes it loads and stores at once.
+// Layer 3.
+#pragma once
+
+#include <tally/plan/axes_facts.hpp>
+#include <tally/plan/group_facts.hpp>
+
+namespace tally::inline v0 {
+
+/// All decisions about one such kernel. Of the strip: groups_per_thread neighbours, batches of them, bytes_per_load of a column.
+struct elements_plan {
+  axes_plan strip;
+  int bytes_per_store[max_answers];
+  friend constexpr bool operator==(elements_plan const&, elements_plan const&) = default;
+};
+
+/// A plan and its blocks.
+struct elements_planned {
+  elements_plan plan;
+  i64 blocks;
+  why_not_list why_not;
+};
+
+/// What is written: bytes of one element, and the power of two that divides the address.
+struct written_facts {
+  int bytes_per_element;
+  int address_alignment;
+};
+
+/// Strips of a thread whose loads are in flight together. By the bytes that must be in flight on an H200 (48 KiB a multiprocessor):
+/// 2048 threads times 16 bytes times two.
+inline constexpr int strips_in_flight = 4;
+
+/// Plans the writing of arrays of all elements, of which there is at least one; every axis of the layout is kept.
+constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts const* to, int arrays) {
+  elements_planned out{};
+  axes_plan& p = out.plan.strip;
+  i64 const inner = f.row_groups(), rows = f.at.groups / inner;
+  i64 widest = 1;
+  for (int c = 0; c < f.of.source_count; ++c)
+    widest = widest < f.of.sources[c].bytes_per_element ? f.of.sources[c].bytes_per_element : widest;
+  for (int i = 0; i < arrays; ++i)
+    widest = widest < to[i].bytes_per_element ? to[i].bytes_per_element : widest;
+  int v = 1;
+  while (v < 8 && v * 2 * widest <= 16)
+    v *= 2;
+  if (rows > 1 && inner % v != 0) {
+    out.why_not.add("neighbours of a thread", "rows of {0} elements are no multiple of {1}", -1, inner, v);
+    v = 1;
+  }
+  p.route = axes_route::threads_across_groups;
+  p.threads_across = 32;
+  p.groups_per_thread = v;
+  p.warps_per_block = 8;
+  p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
+  p.batches = f.of.source_count > 1 ? strips_in_flight / 2 : strips_in_flight;
+  p.one_kept_axis = f.at.kept_axes <= 1;
+  for (int c = 0; c < f.of.source_count; ++c)
+    p.bytes_per_load[c] = f.group_step(c) == 1 ? planning::bytes_per_load(f, c, v) : int(f.of.sources[c].bytes_per_element);
+  for (int i = 0; i < arrays; ++i) {
+    int const bytes = v * to[i].bytes_per_element;
+    bool const whole = bytes <= 16 && (bytes & (bytes - 1)) == 0 && to[i].address_alignment >= bytes;
+    if (!whole && v > 1)
+      out.why_not.add("vector store", "array {0} begins at a multiple of {1} bytes", -1, i, to[i].address_alignment);
+    out.plan.bytes_per_store[i] = whole ? bytes : to[i].bytes_per_element;
+  }
+  i64 const strips = ((inner - 1) / v + 1) * rows, of_block = i64(p.threads_per_block()) * p.batches;
+  out.blocks = (strips - 1) / of_block + 1;
+  return out;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// run and run_into for pipelines that end with collect: every element is written. Layer 5.
+#pragma once
+
+#include <tally/run/cpu_elements.hpp>
+#include <tally/run/gpu_elements.hpp>
+#include <tally/run/run_into.hpp>
+#include <tally/run/run_let.hpp>
+
+namespace tally::inline v0 {
+
+namespace detail {
+
+template <class R>
+concept collection = is_collected<R>;
+
+/// The types of the elements of a pipe without lets.
+template <class Pipe>
+struct element_types;
+template <class Source, class... Es, class Mask>
+struct element_types<piped<Source, pack<Es...>, Mask>> {
+  using row = row_of<piped<Source, pack<Es...>, Mask>>;
+  using type = pack<std::remove_cvref_t<value_of<Es, row>>...>;
+  using pointers = pack<std::remove_cvref_t<value_of<Es, row>>*...>;
+};
+template <class R, class Place, class... Options>
+using pipe_without_lets = std::remove_cvref_t<decltype(without_lets_in<Options...>(
+    std::declval<R const&>().pipe, pack<>{}, std::declval<Place>(), contract{}, std::declval<answers_of_lets&>()).pipe)>;
+
+template <class Source, class... Es, class Mask>
+constexpr bool has_device_text(piped<Source, pack<Es...>, Mask> const*) {
+  return (true && ... && Es::lowerable) && all_lowerable(static_cast<std::remove_cvref_t<decltype(std::declval<Source>().columns)> const*>(nullptr));
+}
+
+/// Why a call of run with a collection is refused, as a verdict.
+template <class R, class... Options>
+constexpr auto judge_collect() {
+  if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1) {
+    return reason<because::run_takes_a_place_and_a_contract<because::answers<1>, Options...>>{};
+  } else {
+    using Place = std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>;
+    using Found = std::conditional_t<std::same_as<Place, on::any_place>, on::cpu_place, Place>;
+    using Verdict = decltype(judge_lets<Found, Options...>(static_cast<decltype(R::pipe) const*>(nullptr), static_cast<pack<> const*>(nullptr)));
+    if constexpr (!std::same_as<Verdict, allowed>)
+      return Verdict{};
+    else if constexpr (std::same_as<Place, on::gpu_place> && !has_device_text(static_cast<pipe_without_lets<R, Found, Options...> const*>(nullptr)))
+      return reason<because::the_gpu_needs_device_text<because::type_of<R>>>{};
+    else
+      return allowed{};
+  }
+}
+template <class R, class... Options>
+concept runnable_collection = collection<R> && std::same_as<decltype(judge_collect<R, Options...>()), allowed>;
+
+inline constexpr auto nothing_reduced = [](int) { return false; };
+
+/// Where the elements of a pipe without lets lie: its columns as groups of one, and the layout of all.
+template <class Pipe>
+auto grid_domain(Pipe const& pipe) {
+  return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, 0>{}, pipe, pack<>{});
+}
+
+/// Writes on the host.
+template <class Pipe, class... Ts>
+void write_collected(Pipe const& pipe, pack<Ts*...> const& to, on::cpu_place where) {
+  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  if (at.groups == 0)
+    return;
+  auto d = grid_domain(pipe);
+  auto whole = bind_to(pipe, pack<>{}).program;
+  check_host_can_read(whole);
+  cpu::write_elements(d.program.columns, at, pipe.values, to, where.thread_count);
+}
+
+/// Device text of the expressions that are written.
+template <class Program, class Row, class Values>
+struct text_of_elements;
+template <class Program, class Row, class... Es>
+struct text_of_elements<Program, Row, pack<Es...>> {
+  [[gnu::cold]] static std::string definitions() {
+    tally::definitions d;
+    text_in<Program>::collect(d);
+    (text_in<Es>::collect(d), ...);
+    (text_in_values<Row, Es>::collect(d), ...);
+    return d.structs + d.functions;
+  }
+};
+
+/// The constants of the types of a writing, one object for each.
+template <class Program, class Row, class Values>
+gpu::group_type const& elements_type_of() {
+  static gpu::group_type const type{&name_of<Program>, &name_of<Values>, &text_of_elements<Program, Row, Values>::definitions,
+                                    sizeof(Program), alignof(Program), sizeof(typename Program::states), sizeof(Values)};
+  return type;
+}
+
+/// Queues the writing on a GPU; outputs are in device memory.
+template <class Pipe, class... Ts>
+void queue_collected(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where, gpu::staged_columns& staged) {
+  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  if (at.groups == 0)
+    return;
+  auto p = grid_domain(pipe).program;
+  using Program = decltype(p);
+  using Values = std::remove_cvref_t<decltype(pipe.values)>;
+  static gpu::kernels_of<elements_plan> kernels;
+  p.extent = at.groups;
+  axes_facts const f{facts_of(p, target{}, contract{}), at};
+  gpu::elements_request r{&elements_type_of<Program, row_of<Pipe>, Values>(), &kernels, &p, &pipe.values, {}, f, {}, {}, int(sizeof...(Ts)),
+                          where.ordinal, where.queue};
+  for_each_index<int(sizeof...(Ts))>([&](auto i) {
+    r.to.at[i] = get<i>(to);
+    r.written[i] = {int(sizeof(nth_t<i, Ts...>)), alignment_of(get<i>(to))};
+  });
+  places_in_grid(p, at, r.columns);
+  gpu::enqueue(r, staged);
+}
+
+/// Whether memory that is written meets a column in another way than element by element.
+template <class Pipe, class... Ts>
+bool overlaps(Pipe const& pipe, pack<Ts*...> const& to) {
+  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  if (at.groups == 0)
+    return false;
+  auto p = grid_domain(pipe).program;
+  gpu::column_place places[max_sources]{};
+  places_in_grid(p, at, places);
+  bool meets = false;
+  for_each_index<int(sizeof...(Ts))>([&](auto i) {
+    auto const* const out = reinterpret_cast<char const*>(get<i>(to));
+    i64 const bytes = at.groups * i64(sizeof(nth_t<i, Ts...>));
+    for (int c = 0; c < decltype(p.columns)::size; ++c) {
+      if (places[c].pointer == nullptr)
+        continue;
+      auto const* const low = static_cast<char const*>(*places[c].pointer) + places[c].low_bytes;
+      bool in_place = sizeof...(Ts) == 1 && low == out && places[c].bytes == bytes;
+      for (int k = 0; k < at.kept_axes; ++k)
+        in_place = in_place && at.kept[k].steps[c] == at.kept[k].position_step;
+      meets = meets || (low < out + bytes && out < low + places[c].bytes && !in_place);
+    }
+  });
+  return meets;
+}
+
+template <class Source>
+auto extents_of(Source const& s) {
+  struct all {
+    i64 of[rank_of<Source>];
+  } e{};
+  for (int k = 0; k < rank_of<Source>; ++k)
+    e.of[k] = extent_along(s, k);
+  return e;
+}
+
+/// The elements as arrays of the host.
+template <class Pipe, class Types>
+struct collected_arrays;
+template <class Pipe, class... Ts>
+struct collected_arrays<Pipe, pack<Ts...>> {
+  static constexpr int rank = rank_of<decltype(Pipe::source)>;
+  static auto given(std::tuple<mdarray<Ts, rank>...>&& arrays) {
+    if constexpr (sizeof...(Ts) == 1)
+      return std::get<0>(std::move(arrays));
+    else
+      return std::move(arrays);
+  }
+  static auto compute(Pipe const& pipe, on::cpu_place where) {
+    auto const extents = extents_of(pipe.source);
+    std::tuple<mdarray<Ts, rank>...> out(mdarray<Ts, rank>(extents.of)...);
+    write_collected(pipe, std::apply([](auto&... a) { return make_pack(a.data()...); }, out), where);
+    return given(std::move(out));
+  }
+  static auto compute(Pipe const& pipe, on::gpu_place where) {
+    auto const extents = extents_of(pipe.source);
+    std::tuple<mdarray<Ts, rank>...> out(mdarray<Ts, rank>(extents.of)...);
+    gpu::device_memory memory[sizeof...(Ts)];
+    gpu::staged_columns staged;
+    [&]<int... I>(index_list<I...>) {
+      ((memory[I] = gpu::allocate(std::get<I>(out).size() * sizeof(Ts), where.ordinal, where.queue)), ...);
+      queue_collected(pipe, make_pack(static_cast<Ts*>(memory[I].data())...), where, staged);
+      (gpu::copy(std::get<I>(out).data(), memory[I].data(), std::get<I>(out).size() * sizeof(Ts), where.ordinal, where.queue), ...);
+    }(indices_up_to<int(sizeof...(Ts))>{});
+    gpu::wait(where.ordinal, where.queue);
+    return given(std::move(out));
+  }
+};
+
+template <class... Options, class R, class Place>
+auto run_collect_at(R const& r, Place asked, contract c) {
+  answers_of_lets kept;
+  auto const where = settled(asked, r.pipe);
+  auto const plain = without_lets_in<Options...>(r.pipe, pack<>{}, where, c, kept).pipe;
+  using Pipe = std::remove_cvref_t<decltype(plain)>;
+  return collected_arrays<Pipe, typename element_types<Pipe>::type>::compute(plain, where);
+}
+
+/// The GPU of a run with options: the one that is asked for, or under on::any the one that holds the columns.
+template <class R, class... Options, class F>
+auto at_place(R const& r, F const& run_at, Options... options) {
+  auto const where = place_in(options...);
+  if constexpr (!std::same_as<std::remove_cvref_t<decltype(where)>, on::any_place>) {
+    return run_at(where);
+  } else {
+    check_source(r.pipe.source);
+    if constexpr (runnable_collection<R, on::gpu_place>)
+      if (int const ordinal = home_of_pipe<true>(r.pipe); ordinal >= 0)
+        return run_at(on::gpu(ordinal));
+    return run_at(on::cpu);
+  }
+}
+
+} // namespace detail
+
+/// Computes every element: an mdarray of the shape of the source, or a std::tuple of one for each of several elements. Options and
+/// errors are those of run; the contract is that of the lets.
+template <detail::collection R, class... Options>
+  requires detail::runnable_collection<R, Options...>
+auto run(R const& r, Options... options) {
+  auto const c = detail::contract_in(options...);
+  return detail::at_place(r, [&](auto where) { return detail::run_collect_at<Options...>(r, where, c); }, options...);
+}
+/// What cannot be run there is refused, and the type says why.
+template <detail::collection R, class... Options>
+  requires(!detail::runnable_collection<R, Options...>)
+auto run(R const&, Options const&...) -> typename decltype(detail::judge_collect<R, Options...>())::type {
+  return {};
+}
+
+namespace detail {
+
+/// An output for elements: where it begins, and how many it holds; -1: as many as there are.
+template <class T>
+struct elements_output {
+  T* to;
+  i64 size;
+};
+template <class A>
+constexpr auto elements_output_of(A& a) {
+  using T = std::remove_reference_t<A>;
+  if constexpr (run_option<std::remove_cv_t<T>>)
+    return pack<>{};
+  else if constexpr (std::is_pointer_v<std::decay_t<T>> && !std::is_array_v<T>)
+    return make_pack(elements_output<std::remove_pointer_t<std::decay_t<T>>>{a, -1});
+  else if constexpr (requires { std::data(a); std::size(a); })
+    return make_pack(elements_output<std::remove_pointer_t<decltype(std::data(a))>>{std::data(a), static_cast<i64>(std::size(a))});
+  else
+    return make_pack(no_output{});
+}
+template <class... Arguments>
+using elements_outputs = decltype(join_all(elements_output_of(std::declval<Arguments&>())...));
+
+template <class R, class... Options>
+using collected_types = typename element_types<pipe_without_lets<R, on::cpu_place, Options...>>::type;
+template <class Outputs, class Types>
+inline constexpr bool hold_elements = false;
+template <class... Ts>
+inline constexpr bool hold_elements<pack<elements_output<Ts>...>, pack<Ts...>> = true;
+
+template <class R, class... Options, class Outputs>
+constexpr auto judge_collect_into(pack<Options...> const*, Outputs const*) {
+  using Verdict = decltype(judge_collect<R, Options...>());
+  if constexpr (!std::same_as<Verdict, allowed>)
+    return Verdict{};
+  else if constexpr (hold_elements<Outputs, collected_types<R, Options...>>)
+    return allowed{};
+  else
+    return reason<because::run_into_needs_an_output_for_each_answer<collected_types<R, Options...>, Outputs>>{};
+}
+template <class R, class... Arguments>
+using verdict_on_collect_into = decltype(judge_collect_into<R>(static_cast<options_in<Arguments...> const*>(nullptr),
+                                                               static_cast<elements_outputs<Arguments...> const*>(nullptr)));
+
+/// Writes to memory of the host from the CPU, to memory of its device or of the host from a GPU.
+template <class Pipe, class... Ts>
+void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::cpu_place where) {
+  if (!overlaps(pipe, to))
+    return write_collected(pipe, to, where);
+  auto arrays = collected_arrays<Pipe, pack<Ts...>>::compute(pipe, where);
+  if constexpr (sizeof...(Ts) == 1)
+    std::copy(arrays.begin(), arrays.end(), to.first);
+  else
+    for_each_index<int(sizeof...(Ts))>([&](auto i) { std::copy(std::get<i>(arrays).begin(), std::get<i>(arrays).end(), get<i>(to)); });
+}
+template <class Pipe, class... Ts>
+void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where) {
+  i64 const n = layout_of(pipe.source, nothing_reduced).groups;
+  bool const apart = overlaps(pipe, to);
+  gpu::device_memory memory[sizeof...(Ts)];
+  gpu::staged_columns staged;
+  pack<Ts*...> there = to;
+  for_each_index<int(sizeof...(Ts))>([&](auto i) {
+    int owner = -1;
+    auto const lives = gpu::residence_of(get<i>(to), &owner);
+    if (lives == gpu::residence::device && owner != where.ordinal)
+      throw wrong_residence("output " + std::to_string(i + 1) + " is in the memory of GPU " + std::to_string(owner) + ", the run is on GPU " +
+                            std::to_string(where.ordinal) + ".");
+    if (apart || lives == gpu::residence::host || lives == gpu::residence::pinned) {
+      memory[i] = gpu::allocate(static_cast<std::size_t>(n) * sizeof(nth_t<i, Ts...>), where.ordinal, where.queue);
+      get<i>(there) = static_cast<nth_t<i, Ts...>*>(memory[i].data());
+    }
+  });
+  queue_collected(pipe, there, where, staged);
+  for_each_index<int(sizeof...(Ts))>([&](auto i) {
+    if (get<i>(there) != get<i>(to))
+      gpu::copy(get<i>(to), get<i>(there), static_cast<std::size_t>(n) * sizeof(nth_t<i, Ts...>), where.ordinal, where.queue);
+  });
+  gpu::wait(where.ordinal, where.queue);
+}
+
+template <class... Options, class R, class... Ts, class Place>
+void run_collect_into_at(R const& r, pack<elements_output<Ts>...> const& outputs, Place asked, contract c) {
+  answers_of_lets kept;
+  auto const where = settled(asked, r.pipe);
+  check_source(r.pipe.source);
+  auto const at = layout_of(r.pipe.source, nothing_reduced);
+  for_each_index<int(sizeof...(Ts))>([&](auto i) {
+    auto const& o = get<i>(outputs);
+    if (o.size >= 0 && o.size != at.groups)
+      throw extent_mismatch("output " + std::to_string(i + 1) + " holds " + std::to_string(o.size) + " elements, the source has " +
+                            std::to_string(at.groups) + ".");
+    if (o.to == nullptr && at.groups > 0)
+      throw null_column("output " + std::to_string(i + 1) + " is a null pointer.");
+  });
+  auto const plain = without_lets_in<Options...>(r.pipe, pack<>{}, where, c, kept).pipe;
+  collect_into(plain, unpack([](auto const&... o) { return make_pack(o.to...); }, outputs), where);
+}
+
+} // namespace detail
+
+/// Computes every element and writes it into memory that the caller owns, of the host or of a device: a pointer to room for all, or a
+/// container or span of their number, one for each element of the pipeline. It may be the memory that is read.
+template <detail::collection R, class... Arguments>
+  requires std::same_as<detail::verdict_on_collect_into<R, Arguments...>, allowed>
+void run_into(R const& r, Arguments&&... arguments) {
+  auto const outputs = detail::join_all(detail::elements_output_of(arguments)...);
+  unpack(
+      [&]<class... Options>(Options... options) {
+        auto const c = detail::contract_in(options...);
+        detail::at_place(r, [&](auto where) { detail::run_collect_into_at<Options...>(r, outputs, where, c); }, options...);
+      },
+      detail::join_all(detail::option_of(arguments)...));
+}
+/// What run refuses, and outputs that do not hold the elements, are refused, and the type says why.
+template <detail::collection R, class... Arguments>
+  requires(!std::same_as<detail::verdict_on_collect_into<R, Arguments...>, allowed>)
+auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_collect_into<R, Arguments...>::type {
+  return {};
+}
+
+} // namespace tally::inline v0

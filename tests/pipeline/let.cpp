@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// let: answers of one fold as elements of another pipeline.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace tally;
+
+namespace {
+std::vector<float> uneven(std::size_t n, unsigned seed = 1) {
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < n; ++i)
+    x[i] = float((i * 2654435761u + seed * 40503u) >> 7 & 0xffff) / 9773.f - 3.f;
+  return x;
+}
+template <class A, class B>
+bool same(A const& a, B const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+} // namespace
+
+TEST_CASE("variance in two passes: bit for bit the fold of the deviations from means that were run before") {
+  for (i64 const n : {1, 7, 128, 1000, 1024, 5000}) {
+    i64 const rows = 9;
+    auto const x = uneven(std::size_t(rows * n));
+    auto const mu = from(shaped(x, rows, n)) | over<1>(mean);
+    auto const means = run(mu);
+    auto const deviations = run(from(shaped(x, rows, n)) | map(_1 - let(mu)) | over<1>(sum(_1 * _1)));
+    auto const in_the_fold = run(from(shaped(x, rows, n)) | over<1>(sum(squared(_1 - let(mu)))));
+    CHECK(same(deviations, in_the_fold));
+    for (i64 r = 0; r < rows; ++r) {
+      std::vector<float> const row(x.begin() + r * n, x.begin() + (r + 1) * n);
+      CAPTURE(n);
+      CHECK(deviations(r) == run(row | sum(squared(_1 - means(r)))));
+    }
+  }
+}
+
+TEST_CASE("a let in a let: the total of exponentials depends on the greatest") {
+  i64 const rows = 5, n = 300;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const greatest = from(shaped(x, rows, n)) | over<1>(max);
+  auto const total = from(shaped(x, rows, n)) | map(exp(_1 - let(greatest))) | over<1>(sum);
+  auto const ones = run(from(shaped(x, rows, n)) | map(exp(_1 - let(greatest)) / let(total)) | over<1>(sum));
+  auto const g = run(greatest);
+  auto const t = run(total);
+  for (i64 r = 0; r < rows; ++r) {
+    std::vector<float> const row(x.begin() + r * n, x.begin() + (r + 1) * n);
+    CHECK(t(r) == run(row | sum(exp(_1 - g(r)))));
+    CHECK(ones(r) == run(row | sum(exp(_1 - g(r)) / t(r))));
+    CHECK(ones(r) == doctest::Approx(1.0));
+  }
+}
+
+TEST_CASE("answers of columns, of all axes and of a plain fold, in a mixed reduce") {
+  i64 const rows = 40, n = 33;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const of_column = from(shaped(x, rows, n)) | over<0>(mean);
+  auto const of_all = from(shaped(x, rows, n)) | over<0, 1>(max);
+  auto const plain = from(x) | sum;
+  auto const [columns, row_maxima, total] =
+      run(from(shaped(x, rows, n)) | map(_1 - let(of_column), _1 / let(of_all) + let(plain)) | reduce(over<0>(sum), over<1>(max(_2)), sum(_2)));
+  auto const means = run(of_column);
+  auto const greatest = run(of_all);
+  auto const whole = run(plain);
+  for (i64 c = 0; c < n; ++c)
+    CHECK(columns(c) == run(every(x.data() + c, rows, n) | sum(_1 - means(c))));
+  for (i64 r = 0; r < rows; ++r)
+    CHECK(row_maxima(r) == run(device(x.data() + r * n, n) | max(_1 / greatest + whole)));
+  CHECK(total == run(x | sum(_1 / greatest + whole)));
+}
+
+TEST_CASE("a filter may look at an earlier answer, and its fold at a mask") {
+  i64 const rows = 6, n = 200;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const mu = from(shaped(x, rows, n)) | over<1>(mean);
+  auto const above = run(from(shaped(x, rows, n)) | filter(_1 > let(mu)) | over<1>(count, min.or_else(0.f)));
+  auto const counted = run(from(shaped(x, rows, n)) | over<1>(count_if(_1 > let(mu))));
+  auto const means = run(mu);
+  for (i64 r = 0; r < rows; ++r) {
+    std::vector<float> const row(x.begin() + r * n, x.begin() + (r + 1) * n);
+    CHECK(std::get<0>(above)(r) == run(row | count_if(_1 > means(r))));
+    CHECK(std::get<1>(above)(r) == run(row | filter(_1 > means(r)) | min.or_else(0.f)));
+    CHECK(counted(r) == std::get<0>(above)(r));
+  }
+}
+
+TEST_CASE("lets of one type and different data are not taken for one another") {
+  i64 const rows = 4, n = 50;
+  auto const x = uneven(std::size_t(rows * n)), y = uneven(std::size_t(rows * n), 7);
+  auto const mx = from(shaped(x, rows, n)) | over<1>(mean), my = from(shaped(y, rows, n)) | over<1>(mean);
+  auto const together = run(from(shaped(x, rows, n), shaped(y, rows, n)) | over<1>(sum((_1 - let(mx)) * (_2 - let(my)))));
+  auto const a = run(mx), b = run(my);
+  for (i64 r = 0; r < rows; ++r)
+    CHECK(together(r) == run(from(device(x.data() + r * n, n), device(y.data() + r * n, n)) | sum((_1 - a(r)) * (_2 - b(r)))));
+  auto const scaled = from(shaped(x, rows, n)) | map(_1 * 2.f) | over<1>(sum), thrice = from(shaped(x, rows, n)) | map(_1 * 3.f) | over<1>(sum);
+  auto const difference = run(from(shaped(x, rows, n)) | over<1>(max(let(thrice) - let(scaled))));
+  auto const s = run(scaled), t = run(thrice);
+  for (i64 r = 0; r < rows; ++r)
+    CHECK(difference(r) == t(r) - s(r));
+}
+
+TEST_CASE("the tree is that of the source, whatever type the earlier answer has") {
+  i64 const rows = 3, n = 5000;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const wide = from(shaped(x, rows, n)) | over<1>(sum.in<double>());
+  auto const folded = run(from(shaped(x, rows, n)) | over<1>(sum(_1 + cast<float>(let(wide)) * 0.f)));
+  auto const plain = run(from(shaped(x, rows, n)) | over<1>(sum));
+  CHECK(same(folded, plain));
+}
+
+TEST_CASE("exact holds for the let and for what looks at it") {
+  i64 const rows = 3, n = 700;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const mu = from(shaped(x, rows, n)) | over<1>(mean);
+  auto const sums = run(from(shaped(x, rows, n)) | over<1>(sum(_1 - let(mu))), exact);
+  auto const means = run(mu, exact);
+  for (i64 r = 0; r < rows; ++r)
+    CHECK(sums(r) == run(device(x.data() + r * n, n) | sum(_1 - means(r)), exact));
+}
+
+TEST_CASE("extents that disagree are named; nothing to fold leaves identities") {
+  auto const x = uneven(24);
+  auto const rows = from(shaped(x, 4, 6)) | over<1>(sum);
+  CHECK_THROWS_WITH_AS(run(from(shaped(x, 6, 4)) | over<1>(sum(_1 - let(rows)))),
+                       "[tally-E2] a let has 4 answers along axis 0, the source has 6 elements. docs/errors.md#E2", extent_mismatch);
+  auto const nothing = from(shaped(x.data(), 3, 0)) | over<1>(sum);
+  auto const sums = run(from(shaped(x.data(), 3, 0)) | over<1>(sum(_1 - let(nothing))));
+  CHECK(sums.size() == 3);
+  CHECK(sums(1) == 0.f);
+}
+
+TEST_CASE("its text says what is looked at") {
+  std::vector<float> const x(12);
+  auto const mu = from(shaped(x, 3, 4)) | over<1>(mean);
+  CHECK(text_of(from(shaped(x, 3, 4)) | over<1>(sum(_1 - let(mu)))) == "from(f32[3 x 4]) | reduce(over<1>(sum(_1 - let(over<1>(mean(_1))))))");
+}

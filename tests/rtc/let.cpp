@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels of pipelines that look at earlier answers, compiled to a cubin: folds beside columns of answers, and elements that are
+// written. Needs NVRTC, no GPU.
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+using namespace tally;
+
+TALLY_FUNCTION(rtc_let_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });
+
+namespace {
+
+bool able() {
+  static bool const can = gpu::can_compile();
+  if (!can) std::printf("skipped: no NVRTC on this machine\n");
+  return can;
+}
+/// The pipe of a collection, or of a reduction, beside columns of answers that were folded on the host.
+template <class R>
+auto plain(R const& r, detail::answers_of_lets& kept) {
+  return detail::without_lets_in<>(r.pipe, r.folds, on::cpu, contract::reproducible, kept);
+}
+template <class R>
+elements_plan writes(R const& r) {
+  detail::answers_of_lets kept;
+  auto const pipe = plain(r, kept).pipe;
+  using Pipe = std::remove_cvref_t<decltype(pipe)>;
+  auto const at = layout_of(pipe.source, detail::nothing_reduced);
+  auto p = detail::grid_domain(pipe).program;
+  using Values = std::remove_cvref_t<decltype(pipe.values)>;
+  axes_facts const f{facts_of(p, targets::h200, contract::reproducible), at};
+  written_facts const to[] = {{4, 16}, {8, 16}};
+  auto const planned = make_elements_plan(f, to, Values::size);
+  if (able()) {
+    auto const u = gpu::unit_of(detail::elements_type_of<decltype(p), row_of<Pipe>, Values>(), planned.plan, f.of.source_count, Values::size);
+    CHECK(!gpu::compile(u, 9, 0).cubin.empty());
+  }
+  return planned.plan;
+}
+
+} // namespace
+
+TEST_CASE("elements beside answers of their rows: 16 bytes a load, 16 bytes a store") {
+  std::vector<float> const x(64 * 1024, 1.f);
+  auto const source = from(shaped(x, 64, 1024));
+  auto const greatest = source | over<1>(max);
+  auto const total = source | over<1>(sum(exp(_1 - let(greatest))));
+  auto const p = writes(source | map(exp(_1 - let(greatest)) / let(total)) | collect);
+  CHECK(p.strip.groups_per_thread == 4);
+  CHECK(p.strip.bytes_per_load[0] == 16);
+  CHECK(p.strip.bytes_per_load[1] == 4);
+  CHECK(p.bytes_per_store[0] == 16);
+}
+
+TEST_CASE("elements of odd rows, of turned axes, of several types, through a function of the user's own") {
+  std::vector<float> const x(63 * 1023);
+  CHECK(writes(from(shaped(x, 63, 1023)) | map(_1 + 1.f) | collect).strip.groups_per_thread == 4); // one run of all
+  auto const rows = from(shaped(x, 63, 1023)) | over<1>(sum);
+  CHECK(writes(from(shaped(x, 63, 1023)) | map(_1 - let(rows)) | collect).strip.groups_per_thread == 1);
+  writes(from(shaped(x.data(), {1023, 63}, {1, 1023})) | map(rtc_let_clamped(_1), tally::index) | collect);
+}
+
+TEST_CASE("rows beside their own answers are folded by threads along them") {
+  std::vector<float> const x(64 * 4096);
+  auto const source = from(shaped(x, 64, 4096));
+  auto const mu = source | over<1>(mean);
+  detail::answers_of_lets kept;
+  auto const r = plain(source | over<1>(sum(squared(_1 - let(mu)))), kept);
+  auto const d = get<0>(r.items).bind(r.pipe);
+  auto const at = layout_of(r.pipe.source, groups_along_axes<2, 2>::is_reduced);
+  auto const planned = make_axes_plan({facts_of(d.program, targets::h200, contract::reproducible), at});
+  CHECK(planned.plan.route == axes_route::threads_along_group);
+  CHECK(planned.plan.bytes_per_load[0] == 16);
+  if (able())
+    CHECK(!gpu::compile(gpu::unit_of(detail::group_type_of<decltype(d.program), decltype(d.nodes)>(), planned.plan, 2), 9, 0).cubin.empty());
+}
