@@ -57,6 +57,9 @@ TEST_CASE("axes of any stride are written row by row, and index is the position"
       CHECK(values(a, b) == x[std::size_t(b * 4 + a)]);
       CHECK(places(a, b) == a * 3 + b);
     }
+  auto const diagonal = run(from(shaped(x, 3, 4)) | map(select(index_along<0> == index_along<1>, _1, 0.f)) | collect);
+  CHECK(diagonal(2, 2) == x[10]);
+  CHECK(diagonal(2, 1) == 0.f);
   auto const back = run(from(shaped(x.data() + 11, {12}, {-1})) | collect);
   CHECK(back(0) == x[11]);
   CHECK(back(11) == x[0]);

@@ -3,6 +3,7 @@
 // The verb collect: ends a pipeline with its elements themselves, every one of them written. Layer 2.
 #pragma once
 
+#include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0 {
@@ -29,6 +30,8 @@ struct collecting {
       return reason<because::nothing_follows_reduce<Pipe>>{};
     else if constexpr (!std::same_as<std::remove_cvref_t<decltype(Pipe::mask)>, always>)
       return reason<because::collect_leaves_nothing_out<Pipe>>{};
+    else if constexpr (detail::highest_axis<std::remove_cvref_t<decltype(Pipe::values)>> >= rank_of<std::remove_cvref_t<decltype(Pipe::source)>>)
+      return reason<because::over_needs_axes_of_the_source<Pipe>>{};
     else
       return allowed{};
   }

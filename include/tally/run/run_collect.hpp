@@ -186,11 +186,19 @@ struct collected_arrays<Pipe, pack<Ts...>> {
   }
 };
 
+/// The pipe of a collection without lets, its indices along axes as numbers.
+template <class... Options, class R, class Place>
+auto pipe_to_collect(R const& r, Place where, contract c, answers_of_lets& kept) {
+  auto const plain = without_lets_in<Options...>(r.pipe, pack<>{}, where, c, kept).pipe;
+  auto values = unpack([&](auto const&... v) { return make_pack(with_axes_of(plain.source, v)...); }, plain.values);
+  return piped<std::remove_cvref_t<decltype(plain.source)>, decltype(values), always>{plain.source, values, {}};
+}
+
 template <class... Options, class R, class Place>
 auto run_collect_at(R const& r, Place asked, contract c) {
   answers_of_lets kept;
   auto const where = settled(asked, r.pipe);
-  auto const plain = without_lets_in<Options...>(r.pipe, pack<>{}, where, c, kept).pipe;
+  auto const plain = pipe_to_collect<Options...>(r, where, c, kept);
   using Pipe = std::remove_cvref_t<decltype(plain)>;
   return collected_arrays<Pipe, typename element_types<Pipe>::type>::compute(plain, where);
 }
@@ -322,7 +330,7 @@ void run_collect_into_at(R const& r, pack<elements_output<Ts>...> const& outputs
     if (o.to == nullptr && at.groups > 0)
       throw null_column("output " + std::to_string(i + 1) + " is a null pointer.");
   });
-  auto const plain = without_lets_in<Options...>(r.pipe, pack<>{}, where, c, kept).pipe;
+  auto const plain = pipe_to_collect<Options...>(r, where, c, kept);
   collect_into(plain, unpack([](auto const&... o) { return make_pack(o.to...); }, outputs), where);
 }
 
