@@ -5,9 +5,8 @@
 // doctest.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -20,129 +19,14 @@
 
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/moments.hpp>
+#include <tally/pipeline/by_segment.hpp>
+#include <tally/pipeline/over.hpp>
 #include <tally/plan/spell.hpp>
 #include <tally/run/explain.hpp>
+#include <tally/run/run_batch.hpp>
+#include <tally/testing_exact.hpp>
 
 namespace tally::inline v0::testing {
-
-/// A sum of floats without any rounding: a fixed-point number as wide as all of double.
-class exact_accumulator {
-public:
-  /// Adds one term; the order of terms does not matter.
-  void add(double x) {
-    only_minus_zeros_ = x == 0 && std::signbit(x) && (only_minus_zeros_ || !any_);
-    any_ = true;
-    if (!std::isfinite(x)) {
-      (std::isnan(x) ? nan_ : x > 0 ? above_ : below_) = true;
-      return;
-    }
-    int exponent = 0;
-    auto const size = static_cast<u64>(std::ldexp(std::frexp(std::fabs(x), &exponent), 53));
-    int const place = exponent - 53 + lowest; // of the lowest bit of size
-    if (size == 0)
-      return;
-    int const digit = place / 32, shift = place % 32;
-    u64 const low = (size & 0xffffffffu) << shift, high = (size >> 32) << shift;
-    i64 const sign = x < 0 ? -1 : 1;
-    digits_[digit] += sign * static_cast<i64>(low & 0xffffffffu);
-    digits_[digit + 1] += sign * static_cast<i64>((low >> 32) + (high & 0xffffffffu));
-    digits_[digit + 2] += sign * static_cast<i64>(high >> 32);
-    if (++pending_ == most_pending)
-      carry();
-  }
-
-  /// The sum, rounded once to nearest even: infinite beyond the range of T, -0 only where every term was.
-  template <floating T>
-  T rounded() const {
-    if (nan_ || (above_ && below_))
-      return T(std::numeric_limits<float>::quiet_NaN());
-    if (above_ || below_)
-      return T(above_ ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity());
-    exact_accumulator a = *this;
-    a.carry();
-    bool const negative = a.digits_[count - 1] < 0;
-    if (negative) {
-      for (auto& d : a.digits_)
-        d = -d;
-      a.carry();
-    }
-    double const size = a.template rounded_size<T>();
-    return T(negative || only_minus_zeros_ ? -size : size);
-  }
-
-private:
-  static constexpr int lowest = 1152; // bit 0 of digit 0 weighs 2^-lowest, below any bit of a double's 53
-  static constexpr int count = 72;
-  static constexpr int most_pending = 1 << 29;
-  i64 digits_[count]{};
-  int pending_ = 0;
-  bool nan_ = false, above_ = false, below_ = false, any_ = false, only_minus_zeros_ = false;
-
-  /// Brings all digits but the highest into [0, 2^32).
-  void carry() {
-    for (int k = 0; k + 1 < count; ++k) {
-      i64 const over = digits_[k] >> 32;
-      digits_[k] -= over * (i64(1) << 32);
-      digits_[k + 1] += over;
-    }
-    pending_ = 0;
-  }
-  bool bit(int b) const { return ((digits_[b / 32] >> (b % 32)) & 1) != 0; }
-  bool any_below(int b) const {
-    for (int k = 0; k < b; ++k)
-      if (bit(k))
-        return true;
-    return false;
-  }
-  /// The size in the precision of T, as a double.
-  template <class T>
-  double rounded_size() const {
-    constexpr bool is_double = std::is_same_v<T, double>, is_float = std::is_same_v<T, float>, is_f16 = std::is_same_v<T, f16>;
-    constexpr int precision = is_double ? 53 : is_float ? 24 : is_f16 ? 11 : 8;
-    constexpr int smallest = is_double ? -1074 : is_float ? -149 : is_f16 ? -24 : -133;
-    constexpr double beyond = is_f16 ? 0x1p16 : 0x1p128; // for double, ldexp overflows by itself
-    int top = count * 32 - 1;
-    while (top >= 0 && !bit(top))
-      --top;
-    int const unit = top - (precision - 1) > smallest + lowest ? top - (precision - 1) : smallest + lowest;
-    u64 whole = 0;
-    for (int b = top; b >= unit; --b)
-      whole = 2 * whole + (bit(b) ? 1 : 0);
-    if (bit(unit - 1) && (any_below(unit - 1) || (whole & 1) != 0))
-      ++whole;
-    double const size = std::ldexp(static_cast<double>(whole), unit - lowest);
-    return !is_double && size >= beyond ? std::numeric_limits<double>::infinity() : size;
-  }
-};
-
-/// The exact sum of a range of floats, rounded once to T (void: the type of the elements).
-template <class T = void, class Range>
-auto exact_sum(Range const& range) {
-  using Element = std::remove_cvref_t<decltype(*std::begin(range))>;
-  static_assert(floating<Element>, "exact_sum adds floats; sums of integers are exact by themselves");
-  exact_accumulator sum_of_all;
-  for (auto const& x : range)
-    sum_of_all.add(static_cast<double>(x));
-  return sum_of_all.rounded<std::conditional_t<std::is_void_v<T>, Element, T>>();
-}
-
-/// Whether two answers have the same bits: +0 is not -0, and a NaN is the NaN of the same bits. Tuples, optionals and the
-/// library's own answers go value by value, other trivially copyable types byte by byte.
-template <class T>
-bool same_bits(T const& a, T const& b) {
-  if constexpr (requires { std::tuple_size<T>::value; }) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (true && ... && same_bits(std::get<I>(a), std::get<I>(b)));
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (requires { a.has_value() && (*a, true); }) {
-    return a.has_value() == b.has_value() && (!a.has_value() || same_bits(*a, *b));
-  } else if constexpr (requires { a.n, a.mean, a.central; }) { // moments_result, which has padding
-    return a.n == b.n && same_bits(a.mean, b.mean) && std::memcmp(a.central, b.central, sizeof a.central) == 0;
-  } else {
-    static_assert(std::is_trivially_copyable_v<T>, "same_bits compares answers");
-    return std::memcmp(&a, &b, sizeof(T)) == 0;
-  }
-}
 
 /// What the planner decides about a reduction on a target (targets::h200, ...): .plan, .blocks, .why_not. Its columns are
 /// taken to lie in the target's memory at the addresses they have. Throws no_gpu for one that only the CPU can run.
@@ -242,6 +126,222 @@ bool check_same_bits(R const& r) {
         check(detail::displaced_columns<Program>(bound.program, shift, true).moved(), on::gpu, "the GPU" + where);
   }
   return all_same;
+}
+
+namespace detail {
+
+/// A pipeline's columns with its rows in another order (a row of -1: every bit set), as memory of their own; with InPlace,
+/// columns that are computed stay as they are.
+template <bool InPlace, class... Columns>
+class rearranged_rows {
+public:
+  rearranged_rows(pack<Columns...> const& columns, std::vector<i64> const& order)
+      : columns_(columns), n_(static_cast<i64>(order.size())) {
+    for_each_index<int(sizeof...(Columns))>([&](auto i) {
+      using V = typename nth_t<i, Columns...>::value_type;
+      auto& to = get<i>(arrays_);
+      to.reset(new V[order.size()]);
+      for (std::size_t k = 0; k < order.size(); ++k)
+        if (order[k] >= 0)
+          to[k] = get<i>(columns).at(order[k]);
+        else if constexpr (std::is_same_v<V, bool>)
+          to[k] = true;
+        else
+          std::memset(static_cast<void*>(&to[k]), 0xff, sizeof(V));
+    });
+  }
+  /// From all rows, as one axis or as several.
+  template <class Values, class Mask, class... Extents>
+  auto pipe(Values const& values, Mask const& mask, Extents... extents) const {
+    return [&]<int... I>(index_list<I...>) {
+      auto const source = from(sized(column<I>(), extents...)...).source;
+      return piped<std::remove_cvref_t<decltype(source)>, Values, Mask>{source, values, mask};
+    }(indices_up_to<int(sizeof...(Columns))>{});
+  }
+
+private:
+  pack<Columns...> columns_;
+  pack<std::unique_ptr<typename Columns::value_type[]>...> arrays_;
+  i64 n_;
+
+  template <int I>
+  auto column() const {
+    using Column = nth_t<I, Columns...>;
+    if constexpr (InPlace && !memory_column<Column>)
+      return get<I>(columns_);
+    else
+      return contiguous<typename Column::value_type>{get<I>(arrays_).get()};
+  }
+  template <class Column, class... Extents>
+  auto sized(Column const& c, Extents... extents) const {
+    if constexpr (sizeof...(extents) == 0)
+      return sized_column<Column>{c, n_};
+    else
+      return shaped_column<Column, int(sizeof...(extents))>{c, n_, {extents...}};
+  }
+};
+/// Whether a column goes on behind its last row: memory is copied, numbers are counted on.
+template <class Column>
+inline constexpr bool extendable = memory_column<Column>;
+template <class T>
+inline constexpr bool extendable<counting<T>> = true;
+
+template <class E>
+inline constexpr bool asks_for_index = std::is_same_v<E, position>;
+template <template <class...> class Node, class... Parts>
+inline constexpr bool asks_for_index<Node<Parts...>> = (false || ... || asks_for_index<Parts>);
+
+/// Whether a leaf may meet rows in any order: its law says so, and where a row stands is no part of what it keeps.
+template <class Program, class Leaf>
+bool takes_any_order(Program const& p, Leaf const& leaf) {
+  using M = typename Leaf::monoid_type;
+  if constexpr (!M::law.order_free || asks_for_index<decltype(leaf.values)> || asks_for_index<decltype(leaf.mask)>) {
+    return false;
+  } else if constexpr (exact_monoid<M>) {
+    return true;
+  } else {
+    auto const lifted = [&](i64 at) {
+      return unpack([&](auto const&... v) { return leaf.monoid.lift(at, v.eval(p.row_at(0))...); }, leaf.values);
+    };
+    auto const here = lifted(0), there = lifted(i64(1) << 20);
+    return std::memcmp(&here, &there, sizeof here) == 0;
+  }
+}
+template <class Program>
+bool takes_any_order(Program const& p) {
+  return p.extent > 0 && unpack([&](auto const&... leaf) { return (true && ... && takes_any_order(p, leaf)); }, p.leaves);
+}
+
+/// The states of a program from parts that are computed apart: halves of its tree, down to pieces of a few leaves.
+template <class Program>
+auto states_in_parts(Program const& p, int depth) {
+  i64 const leaf = shape_of<Program>.elements(), leaves = p.extent == 0 ? 0 : (p.extent - 1) / leaf + 1;
+  i64 half = 1;
+  while (2 * half < leaves)
+    half *= 2;
+  if (leaves < 2 || depth == 0)
+    return compute(p, on::cpu.threads(1), contract::reproducible);
+  return p.combine(states_in_parts(p.part(0, half * leaf), depth - 1),
+                   states_in_parts(p.part(half * leaf, p.extent - half * leaf), depth - 1));
+}
+/// The first of every array of answers.
+template <class Answers>
+auto first_answers(Answers const& a) {
+  if constexpr (requires { std::tuple_size<Answers>::value; })
+    return std::apply([](auto const&... of) { return std::tuple(of[0]...); }, a);
+  else
+    return a[0];
+}
+
+/// The runs of a reduction that must not change a bit of it.
+template <class R, class Promise>
+class invariance_check;
+template <class Source, class Values, class Mask, class... Folds, class Promise>
+class invariance_check<reduced<piped<Source, Values, Mask>, Folds...>, Promise> {
+public:
+  using reduction = reduced<piped<Source, Values, Mask>, Folds...>;
+  invariance_check(reduction const& r, Promise promise)
+      : r_(r), promise_(promise), bound_(bind_checked<Promise>(r)), expected_(run(r, on::cpu.threads(1), promise)) {}
+
+  bool all() {
+    split();
+    if constexpr (extendable_ && !names_axes_) {
+      pad();
+      batch_up();
+    }
+    if constexpr (!names_axes_)
+      permute();
+    return all_same_;
+  }
+
+private:
+  using bound_type = decltype(bind_checked<Promise>(std::declval<reduction const&>()));
+  reduction const& r_;
+  Promise promise_;
+  bound_type bound_;
+  decltype(run(std::declval<reduction const&>(), on::cpu, std::declval<Promise>())) expected_;
+  bool all_same_ = true;
+  static constexpr bool extendable_ = []<class... Columns>(pack<Columns...> const*) {
+    return (true && ... && extendable<Columns>);
+  }(static_cast<decltype(bound_.program.columns) const*>(nullptr));
+
+  /// index_along of a source of other axes would be another number.
+  static constexpr bool names_axes_ = tally::detail::highest_axis<pack<Values, Mask, Folds...>> >= 0;
+
+  template <class Answers>
+  void check(Answers const& got, char const* how) {
+    bool const same = same_bits(expected_, got);
+    all_same_ = all_same_ && same;
+    DOCTEST_CHECK_MESSAGE(same, std::string(how) << " gives other bits than alone: " << text_of(r_));
+  }
+  template <bool InPlace>
+  auto rearranged(std::vector<i64> const& order) const {
+    return [&]<class... Columns>(pack<Columns...> const& columns) {
+      return rearranged_rows<InPlace, Columns...>(columns, order);
+    }(bound_.program.columns);
+  }
+  std::vector<i64> rows_and(i64 more) const {
+    std::vector<i64> order(static_cast<std::size_t>(bound_.program.extent + more), -1);
+    for (i64 i = 0; i < bound_.program.extent; ++i)
+      order[static_cast<std::size_t>(i)] = i;
+    return order;
+  }
+  template <class Pipe>
+  static auto again(Pipe const& pipe, pack<Folds...> const& folds) {
+    return reduced<Pipe, Folds...>{pipe, folds};
+  }
+  void split() {
+    for (int depth = 1; depth <= 3; ++depth)
+      check(tally::detail::answers_of(r_, bound_, states_in_parts(bound_.program, depth)), "split into subtrees, it");
+  }
+  void pad() {
+    i64 const n = bound_.program.extent;
+    auto const mask = both_masks(r_.pipe.mask, tally::index < n);
+    for (i64 const more : {i64(1), i64(1000), 4 * n + 5}) {
+      auto const rows = rearranged<true>(rows_and(more));
+      check(run(again(rows.pipe(r_.pipe.values, mask), r_.folds), on::cpu.threads(2), promise_), "padded with masked rows, it");
+    }
+  }
+  void batch_up() {
+    i64 const n = bound_.program.extent;
+    check(std::get<0>(run(batch(r_, r_), on::cpu, promise_)), "in a batch, it");
+    auto const rows = rearranged<true>(rows_and(2 * n));
+    auto const matrix = rows.pipe(r_.pipe.values, r_.pipe.mask, i64(3), n);
+    if constexpr (std::same_as<decltype(tally::detail::judge_group_folds<std::remove_cvref_t<decltype(matrix)>, Folds...>()), allowed>) {
+      auto const as_rows = unpack([](auto... f) { return over<1>(f...); }, r_.folds);
+      if (n > 0)
+        check(first_answers(run(matrix | as_rows, on::cpu, promise_)), "as a row among others, it");
+      std::vector<i64> const offsets{0, n, 3 * n};
+      auto const as_segment = unpack([&](auto... f) { return by_segment(offsets, f...); }, r_.folds);
+      check(first_answers(run(rows.pipe(r_.pipe.values, r_.pipe.mask) | as_segment, on::cpu, promise_)), "as a segment, it");
+    }
+  }
+  void permute() {
+    if (!takes_any_order(bound_.program))
+      return;
+    auto order = rows_and(0);
+    std::reverse(order.begin(), order.end());
+    u64 random = 20261120;
+    for (int round = 0; round < 3; ++round) {
+      auto const rows = rearranged<false>(order);
+      check(run(again(rows.pipe(r_.pipe.values, r_.pipe.mask), r_.folds), on::cpu.threads(2), promise_), "permuted, it");
+      for (std::size_t i = order.size(); i > 1; --i) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        std::swap(order[i - 1], order[(random >> 33) % i]);
+      }
+    }
+  }
+};
+
+} // namespace detail
+
+/// Checks, on the CPU, that no bit of a reduction changes when it is computed in parts, padded with rows that a mask holds back (of
+/// NaN, where there is one), run in a batch, as a row of a matrix and as a segment among others; and when its rows are permuted,
+/// where every fold is free of order (under tally::exact: sums of floats too). True when all agree; throws what run throws.
+template <class R, class Promise = contract>
+  requires(finished<R> && !is_grouped<R>)
+bool check_invariance(R const& r, Promise promise = contract::reproducible) {
+  return detail::invariance_check<R, Promise>(r, promise).all();
 }
 
 namespace detail {

@@ -185,6 +185,44 @@ TEST_CASE("check_same_bits fails where the bits change, and says which run chang
   CHECK(child.output.find("3 threads gives other bits than one thread of the CPU: from(f32[10])") != std::string::npos);
 }
 
+TEST_CASE("check_invariance passes what depends on its own rows alone") {
+  std::vector<float> x(20011);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(float(i % 1001) - 500, int(i % 13));
+  std::vector<int> k(x.size());
+  for (std::size_t i = 0; i < k.size(); ++i) k[i] = int(i * 7919 % 10007) - 5000;
+  CHECK(testing::check_invariance(from(x, k) | filter(_2 > 0) | reduce(sum(_1), argmax, count)));
+  CHECK(testing::check_invariance(from(k) | reduce(sum, min, any(_1 == 3))));
+  CHECK(testing::check_invariance(from(x) | sum, exact));
+  CHECK(testing::check_invariance(from(every(x.data() + 20010, 10000, -2), iota(10000)) | reduce(sum(_1 * cast<float>(_2)), max(tally::index))));
+  CHECK(testing::check_invariance(from(x) | map([](float v) { return v * 3; }) | reduce(sum, min.maybe())));
+  CHECK(testing::check_invariance(device(static_cast<float const*>(nullptr), 0) | sum));
+}
+
+namespace {
+TEST_SUITE("bits that depend on neighbours" * doctest::skip(true)) {
+  TEST_CASE("a fold whose identity is not neutral sees the rows that pad it") {
+    std::vector<double> const x(100, 1.0);
+    auto const add_one = fold_of(0.0, [](double a, double b) { return a + b + 1; }, [](double v) { return v; }, [](double s) { return s; },
+                                 associative, commutative);
+    testing::check_invariance(from(x) | add_one);
+  }
+  TEST_CASE("a fold that is free of order in name alone changes when its rows do") {
+    std::vector<int> x(100);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = int(i);
+    auto const half = fold_of(0, [](int a, int b) { return a / 2 + b; }, [](int v) { return v; }, [](int s) { return s; }, order_free);
+    testing::check_invariance(from(x) | half);
+  }
+}
+} // namespace
+
+TEST_CASE("check_invariance fails where bits depend on more than the rows, and says on what") {
+  auto const child = run_suite("bits that depend on neighbours", "OMP_NUM_THREADS=2");
+  CAPTURE(child.output);
+  CHECK(child.status != 0);
+  CHECK(child.output.find("padded with masked rows, it gives other bits than alone: from(f64[100])") != std::string::npos);
+  CHECK(child.output.find("permuted, it gives other bits than alone: from(i32[100])") != std::string::npos);
+}
+
 TEST_CASE("planned_for gives the choices to check") {
   auto const x = device(reinterpret_cast<float const*>(0x100000000u), 1 << 20);
   auto const aligned = testing::planned_for(from(x) | sum, targets::h200);
