@@ -24,8 +24,15 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 namespace {
 
 /// Cells of all folds one after the other, then locks, each at 256 bytes.
-keyed_memory lay_out(keys_request const& r, keys_in_flight& flight) {
+keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
   auto const aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+  keyed_memory memory{};
+  flight.stray = allocate(3 * sizeof(u64), r.ordinal, r.stream);
+  memory.stray = static_cast<u64*>(flight.stray.data());
+  if (plan.in_place) {
+    for (int i = 0; i < r.type->fold_count; ++i) memory.cells[i] = r.to.at[i];
+    return memory;
+  }
   std::size_t begin[max_keyed_folds + 1]{};
   auto const slots = static_cast<std::size_t>(r.f.slots);
   std::size_t at = 0;
@@ -36,12 +43,9 @@ keyed_memory lay_out(keys_request const& r, keys_in_flight& flight) {
   std::size_t const locks = at;
   if (r.type->locks) at += aligned(slots * 4);
   flight.cells = allocate(at, r.ordinal, r.stream);
-  flight.stray = allocate(3 * sizeof(u64), r.ordinal, r.stream);
-  keyed_memory memory{};
   auto* const base = static_cast<char*>(flight.cells.data());
   for (int i = 0; i < r.type->fold_count; ++i) memory.cells[i] = base + begin[i];
   memory.locks = r.type->locks ? reinterpret_cast<u32*>(base + locks) : nullptr;
-  memory.stray = static_cast<u64*>(flight.stray.data());
   return memory;
 }
 
@@ -52,7 +56,7 @@ keys_planned enqueue(keys_request& r, keys_in_flight& flight) {
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   keys_planned const chosen = make_keys_plan(r.f);
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
-  keyed_memory memory = lay_out(r, flight);
+  keyed_memory memory = lay_out(r, chosen.plan, flight);
   int phase = 0;
   void* arguments[] = {const_cast<void*>(r.where), r.program, &r.f.at, const_cast<void*>(r.nodes), &memory, &r.to, &phase};
   launch_shape over_slots, over_elements;

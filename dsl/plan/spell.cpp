@@ -50,19 +50,15 @@ char const* spell(axes_route r) {
 }
 
 char const* spell(keys_route r) {
-  switch (r) {
-  case keys_route::in_shared_memory: return "in_shared_memory";
-  case keys_route::in_global_memory: return "in_global_memory";
-  case keys_route::rows_to_global: return "rows_to_global";
-  }
-  return "?";
+  return r == keys_route::in_shared_memory ? "in_shared_memory" : "in_global_memory";
 }
 
 std::string spell(keys_plan const& p) {
   return fmt::format("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .elements_per_load = {}, "
-                     ".loads_in_flight = {}, .replicas = {}, .in_order = {}, .threads_per_row = {}}}",
-                     spell(p.route), p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.replicas, p.in_order,
-                     p.threads_per_row);
+                     ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .in_order = {}, .threads_per_row = {}, "
+                     ".in_place = {}}}",
+                     spell(p.route), p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
+                     p.in_order, p.threads_per_row, p.in_place);
 }
 
 std::string spell(axes_plan const& p, int sources) {

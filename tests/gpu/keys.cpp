@@ -145,6 +145,27 @@ TEST_CASE("histograms in one to three dimensions, weighted too") {
   same_on_both(from(f) | reduce(histogram(-10, 10, 100), sum, by_key(cast<int>(_1) & 15, 16, count)));
 }
 
+TEST_CASE("hot bins among many, ranges of slots, and bins of floats near their edges") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(600'000);
+  for (int const bins : {70'000, 150'000, 2'000'000}) {
+    CAPTURE(bins);
+    auto const keys = hot_keys(x.size(), bins);
+    same_on_both(from(keys) | by_key(_1, bins, count));
+    same_on_both(from(x, keys) | by_key(_2, bins, sum(_2), max(_1), count));
+    std::vector<int> const one(x.size(), bins - 1);
+    same_on_both(from(x, one) | by_key(_2, bins, sum(_1), count));
+    auto const small = run(from(x, keys) | map(cast<float>(cast<int>(_1) & 7), _2) | by_key(_2, bins, sum(_1)), on::gpu, fast);
+    auto const right = run(from(x, keys) | map(cast<float>(cast<int>(_1) & 7), _2) | by_key(_2, bins, sum(_1)), on::cpu);
+    CHECK(same(small, right)); // whole numbers below 2^24 add up in any order
+  }
+  std::vector<float> near(x.size());
+  for (std::size_t i = 0; i < near.size(); ++i)
+    near[i] = i % 3 == 0 ? float(i % 1001) / 1000.f : std::nextafter(float(i % 4097) / 4096.f, i % 2 ? 2.f : -2.f);
+  for (i64 const bins : {10, 256, 1000, 4096, 32768})
+    same_on_both(from(near) | histogram(0, 1, bins));
+}
+
 TEST_CASE("a stray is found, the first of all, and nothing is returned; dropping_strays leaves them out") {
   if (no_kernels()) return;
   for (int const bins : {10, 100'000})

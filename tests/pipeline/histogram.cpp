@@ -63,6 +63,30 @@ TEST_CASE("a number on an edge, or a rounding away from it, falls where the edge
   }
 }
 
+TEST_CASE("the rough way to the bin of a float ends where the exact one does") {
+  std::mt19937 random(9);
+  for (i64 const bins : {1, 2, 3, 7, 100, 256, 4096, 32768, 1'000'000})
+    for (auto const& [low, high] : {std::pair(0.0, 1.0), std::pair(-0.1, 0.7), std::pair(1e6, 1e6 + 1e-3), std::pair(1000.0, 1001.0),
+                                    std::pair(-3e38, 3e38), std::pair(-1e300, 1e300), std::pair(0.0, 1e-44), std::pair(-1e39, 1e36)}) {
+      auto const bin = uniform_bins::over(low, high, bins);
+      bool same = true;
+      auto const look = [&](float x) { same = same && bin(x) == bin(static_cast<double>(x)); };
+      for (int i = 0; i < 3000; ++i) {
+        double const edge = low + static_cast<double>(random() % static_cast<unsigned>(bins + 1)) * bin.step;
+        float const near = static_cast<float>(edge);
+        look(near);
+        look(std::nextafter(near, -1e38f));
+        look(std::nextafter(near, 1e38f));
+        look(static_cast<float>(low + (high - low) * (static_cast<double>(random()) / 4294967296.0)));
+      }
+      for (float const x : {0.f, -0.f, 1e-45f, -1e30f, 3.4e38f, std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
+        look(x);
+      CAPTURE(bins);
+      CAPTURE(low);
+      CHECK(same);
+    }
+}
+
 TEST_CASE("any number of threads counts the same, few bins and many, behind filters too") {
   auto const x = numbers(300'000, -1, 11);
   for (i64 const bins : {1, 50, 4096, 200'000}) {

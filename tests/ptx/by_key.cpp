@@ -52,7 +52,7 @@ planned_text compiled(R const& r) {
   p.extent = at.extent;
   target h200 = targets::h200;
   keys_facts const f{facts_of(p, h200, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups, types::own_cell_bytes(),
-                     rows_have_one_key<Where>(p, at), types::adds_floats};
+                     rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells};
   auto const plan = make_keys_plan(f).plan;
   return {plan, gpu::compile(gpu::unit_of(types::type(), plan), 9, 0).ptx};
 }
@@ -75,7 +75,11 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   CHECK(even.plan.route == keys_route::in_shared_memory);
   CHECK(even.has("cvt.f64.f32"));
   CHECK(compiled(from(keys) | by_key(_1, 32768, count)).plan.route == keys_route::in_shared_memory);
-  CHECK(compiled(from(keys) | by_key(_1, 1 << 20, count)).plan.route == keys_route::in_global_memory);
+  CHECK(compiled(from(keys) | by_key(_1, 200'000, count)).plan.ranges == 4);
+  auto const many = compiled(from(keys) | by_key(_1, 1 << 20, count));
+  CHECK(many.plan.route == keys_route::in_global_memory);
+  CHECK(many.plan.hot_slots == 4096);
+  CHECK(many.has("atom.shared.cas.b32"));
 }
 
 TEST_CASE("exact sums add digits of 64 bits, and no float") {
@@ -91,12 +95,13 @@ TEST_CASE("under fast, rows of floats are added four columns at a time") {
   if (!can_compile()) return;
   auto const of_row = made_up<int>(1 << 18, 0x710000000000);
   auto const t = compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 100'000, sum(_1)));
-  CHECK(t.plan.route == keys_route::rows_to_global);
+  CHECK(t.plan.route == keys_route::in_global_memory);
+  CHECK(t.plan.in_place);
   CHECK(t.plan.elements_per_load == 4);
   CHECK(t.plan.threads_per_row == 16);
   CHECK(t.has("red.global.add.v4.f32"));
-  CHECK(compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | filter(_1 > 0.f) | by_key<0>(_2, 100'000, sum(_1))).plan.route ==
-        keys_route::in_global_memory); // elements of a row pass or not
+  CHECK(compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | filter(_1 > 0.f) | by_key<0>(_2, 100'000, sum(_1))).plan.threads_per_row ==
+        0); // elements of a row pass or not
 }
 
 TEST_CASE("every kind of cell compiles: positions, extremes, checked sums, bits, keys by functions") {

@@ -81,9 +81,15 @@ TALLY_INLINE constexpr bool is_in_bins(K key, i64 bins) {
 /// last bin also holds high itself.
 struct uniform_bins {
   double low, high, scale, step, last;
+  float near_low, near_scale; ///< the same, roughly
+  float doubt;                ///< how far from an edge, in bins, a rough number may be wrong
   static constexpr uniform_bins over(double low, double high, i64 bins) {
     double const n = static_cast<double>(bins), width = high - low;
-    return {low, high, width > 0 ? n / width : 0, bins > 0 ? width / n : 0, n - 1};
+    double const scale = width > 0 ? n / width : 0, size = (low < 0 ? -low : low) + (high < 0 ? -high : high);
+    double const doubt = size * scale * 0x1p-21 + n * 0x1p-20; // some 8 roundings of numbers and of bins
+    bool const rough = size < 1e37 && scale < 1e37 && scale > 1e-37 && doubt < 0.25; // else all are settled in double
+    return {low,           high, scale, bins > 0 ? width / n : 0, n - 1, rough ? static_cast<float>(low) : 0.f, rough ? static_cast<float>(scale) : 0.f,
+            rough ? static_cast<float>(doubt) : 1.f};
   }
   /// The bin of x; -1 where it has none, as NaN.
   TALLY_INLINE constexpr i32 operator()(double x) const {
@@ -93,6 +99,17 @@ struct uniform_bins {
     i32 const below = x < lower ? 1 : 0, above = (at < last ? 1 : 0) & (x >= upper ? 1 : 0);
     i32 const inside = (x >= low ? 1 : 0) & (x <= high ? 1 : 0) & (last >= 0.0 ? 1 : 0);
     return (k - below + above) | (inside - 1);
+  }
+  /// The same of a float: rough arithmetic settles it unless an edge is near.
+  TALLY_INLINE constexpr i32 operator()(float x) const {
+    float const rough = (x - near_low) * near_scale;
+    if (rough > doubt && rough < 16777216.f) {
+      i32 const k = static_cast<i32>(rough);
+      float const beyond = rough - static_cast<float>(k);
+      if (beyond > doubt && beyond < 1.f - doubt && static_cast<double>(k) <= last)
+        return k;
+    }
+    return (*this)(static_cast<double>(x));
   }
 };
 
@@ -143,7 +160,10 @@ struct bin {
   static constexpr char const* spelling = "bin";
   template <real T>
   TALLY_INLINE static constexpr i32 apply(T x, uniform_bins const& bins) {
-    return bins(static_cast<double>(widen(x)));
+    if constexpr (cuda::std::same_as<decltype(widen(x)), float>)
+      return bins(widen(x));
+    else
+      return bins(static_cast<double>(widen(x)));
   }
 };
 /// The number of a bin of several axes, row by row; -1 where one axis has none.

@@ -72,7 +72,7 @@ class keyed_read<P, Where, program<pack<Columns...>, Leaves...>> {
 public:
   using Program = program<pack<Columns...>, Leaves...>;
   static constexpr int columns = int(sizeof...(Columns)), folds = int(sizeof...(Leaves));
-  static constexpr bool own = P.route == keys_route::in_shared_memory;
+  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0;
 
   Where const& where;
   Program const& p;
@@ -80,7 +80,6 @@ public:
   keyed_memory const& to;
   char* table; ///< of this block, where it has one
   __device__ __forceinline__ i64 slots() const { return where.bins * at.groups; }
-  __device__ __forceinline__ i64 own_slots() const { return slots() * P.replicas; }
 
   __device__ void open(i64 thread, i64 threads) const {
     for (i64 g = thread; g < slots(); g += threads) {
@@ -92,71 +91,116 @@ public:
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
   __device__ __forceinline__ void fold() const {
-    if constexpr (own) {
-      for (i64 g = threadIdx.x; g < own_slots(); g += blockDim.x)
-        for_each_index<folds>([&](auto i) { cell<i, true>::open(own_cells(i), own_slots(), g, get<i>(p.leaves).monoid); });
+    if constexpr (shared || hot) {
+      for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
+        for_each_index<folds>([&](auto i) { cell<i, true>::open(own_cells(i), own_cell_count(), g, get<i>(p.leaves).monoid); });
+        if constexpr (hot)
+          tags()[g] = nobody;
+      }
       __syncthreads();
     }
-    if constexpr (P.route == keys_route::rows_to_global)
+    if constexpr (P.threads_per_row > 0)
       by_rows();
     else if constexpr (P.in_order)
       in_order();
     else
       place_by_place();
-    if constexpr (own) {
+    if constexpr (shared || hot) {
       __syncthreads();
-      for (i64 g = threadIdx.x; g < own_slots(); g += blockDim.x)
-        for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_slots(), g, cells_of(i), slots(), g / P.replicas); });
+      for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
+        i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
+        if (slot < slots())
+          for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), slots(), slot); });
+      }
     }
   }
   template <class Nodes>
   __device__ void close(i64 thread, i64 threads, Nodes const& nodes, answer_arrays const& out) const {
-    for (i64 g = thread; g < slots(); g += threads) {
-      typename Program::states s;
-      for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, false>::read(cells_of(i), slots(), g, get<i>(p.leaves).monoid); });
-      for_each_index<folds>([&](auto i) {
-        auto const& m = get<i>(p.leaves).monoid;
-        auto const& of = get<i>(s);
-        if constexpr (requires { m.overflowed(of); })
-          if (m.overflowed(of))
-            to.stray[2] = 1;
-      });
-      write_answers(p, nodes, s, 1, out, g);
-    }
+    if constexpr (!P.in_place)
+      for (i64 g = thread; g < slots(); g += threads) {
+        typename Program::states s;
+        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, false>::read(cells_of(i), slots(), g, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) {
+          auto const& m = get<i>(p.leaves).monoid;
+          auto const& of = get<i>(s);
+          if constexpr (requires { m.overflowed(of); })
+            if (m.overflowed(of))
+              to.stray[2] = 1;
+        });
+        write_answers(p, nodes, s, 1, out, g);
+      }
     if (thread == 0 && to.stray[0] != ~u64(0))
       to.stray[1] = static_cast<u64>(where.key.eval(row_at_position(static_cast<i64>(to.stray[0]))));
   }
 
 private:
+  static constexpr unsigned nobody = ~0u;
   template <int I, bool Own>
   using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, Own>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
-  /// The widest cells come first, so that every table is aligned.
-  template <int I>
-  __device__ __forceinline__ char* own_cells(index_constant<I>) const {
-    constexpr int bytes[] = {cell<0, true>::bytes, keyed_cell<typename Leaves::monoid_type, true>::bytes...};
+  /// How many slots a block has to itself, and which is the first.
+  __device__ __forceinline__ unsigned own_slots() const {
+    return P.ranges == 1 ? static_cast<unsigned>(slots()) : static_cast<unsigned>((slots() - 1) / P.ranges + 1);
+  }
+  __device__ __forceinline__ unsigned first_own() const { return P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
+  __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
+  static constexpr int own_bytes(int i) {
+    constexpr int bytes[] = {keyed_cell<typename Leaves::monoid_type, true>::bytes..., 0};
+    return bytes[i];
+  }
+  /// Bytes of a slot in front of the cells of fold i: those of 8 bytes come first, so that every table is aligned.
+  static constexpr int own_bytes_before(int i) {
     int before = 0;
     for (int k = 0; k < folds; ++k)
-      before += bytes[k + 1] % 8 == 0 ? (bytes[I + 1] % 8 == 0 ? (k < I ? bytes[k + 1] : 0) : bytes[k + 1])
-                                     : (bytes[I + 1] % 8 == 0 ? 0 : (k < I ? bytes[k + 1] : 0));
-    return table + before * own_slots();
+      if ((own_bytes(k) % 8 == 0) == (own_bytes(i) % 8 == 0) ? k < i : own_bytes(k) % 8 == 0)
+        before += own_bytes(k);
+    return before;
   }
+  static constexpr int all_own_bytes() {
+    int n = 0;
+    for (int k = 0; k < folds; ++k)
+      n += own_bytes(k);
+    return n;
+  }
+  __device__ __forceinline__ char* own_cells(int i) const { return table + unsigned(own_bytes_before(i)) * own_cell_count(); }
+  /// Whose the hot slots are.
+  __device__ __forceinline__ unsigned* tags() const { return reinterpret_cast<unsigned*>(table + unsigned(all_own_bytes()) * own_cell_count()); }
+  /// The blocks that share the elements of one range of slots, and which of them this is.
+  __device__ __forceinline__ i64 block() const { return blockIdx.x / P.ranges; }
+  __device__ __forceinline__ i64 blocks() const { return gridDim.x / P.ranges; }
 
   /// Feeds one row to a slot.
   template <class Row>
   __device__ __forceinline__ void add(Row const& r, i64 g) const {
+    if constexpr (shared) {
+      unsigned const s = static_cast<unsigned>(g) - first_own();
+      if (P.ranges == 1 || s < own_slots())
+        add_to<true>(r, own_cell_count(), s * P.replicas + (threadIdx.x & (P.replicas - 1)));
+    } else if constexpr (hot) {
+      unsigned const slot = static_cast<unsigned>(g), here = slot & (P.hot_slots - 1);
+      unsigned owner = tags()[here];
+      if (owner == nobody)
+        owner = atomicCAS(tags() + here, nobody, slot), owner = owner == nobody ? slot : owner;
+      if (owner == slot)
+        add_to<true>(r, unsigned(P.hot_slots), here);
+      else
+        add_to<false>(r, slots(), g);
+    } else {
+      add_to<false>(r, slots(), g);
+    }
+  }
+  template <bool Own, class Row, class I>
+  __device__ __forceinline__ void add_to(Row const& r, I count, I slot) const {
     for_each_index<folds>([&](auto i) {
-      using to_cell = cell<i, own>;
+      using to_cell = cell<i, Own>;
       auto const& l = get<i>(p.leaves);
       char* base;
-      if constexpr (own)
+      if constexpr (Own)
         base = own_cells(i);
       else
         base = cells_of(i);
-      i64 const n = own ? own_slots() : slots();
-      i64 const slot = own ? g * P.replicas + (threadIdx.x & (P.replicas - 1)) : g;
       if (l.mask.eval(r))
-        unpack([&](auto const&... v) { to_cell::add(base, n, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
+        unpack([&](auto const&... v) { to_cell::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
     });
   }
   /// The bin of a row that passes, -1 where it has none.
@@ -172,6 +216,11 @@ private:
     return -1;
   }
   template <class Row>
+  __device__ __forceinline__ void feed_in_order(Row const& r) const {
+    if (i64 const bin = bin_of(r); bin >= 0)
+      add(r, bin);
+  }
+  template <class Row>
   __device__ __forceinline__ void feed(Row const& r, i64 kept) const {
     if (i64 const bin = bin_of(r); bin >= 0)
       add(r, at.groups == 1 ? bin : bin * at.groups + kept);
@@ -180,8 +229,8 @@ private:
   __device__ __forceinline__ void in_order() const {
     constexpr int V = P.elements_per_load, U = P.loads_in_flight;
     i64 const tile = i64(blockDim.x) * V;
-    i64 const step = tile * U * gridDim.x, whole = at.extent - at.extent % V;
-    for (i64 first = tile * U * blockIdx.x + threadIdx.x * V; first < at.extent; first += step) {
+    i64 const step = tile * U * blocks(), whole = at.extent - at.extent % V;
+    for (i64 first = tile * U * block() + threadIdx.x * V; first < at.extent; first += step) {
       rows_beside<V, Columns...> rows[U];
 #pragma unroll
       for (int u = 0; u < U; ++u) {
@@ -195,16 +244,16 @@ private:
         if (e < whole)
 #pragma unroll
           for (int v = 0; v < V; ++v)
-            feed(rows[u].row_at(p.columns, v, e + v), 0);
+            feed_in_order(rows[u].row_at(p.columns, v, e + v));
       }
     }
     if constexpr (V > 1)
-      if (blockIdx.x == 0 && threadIdx.x < at.extent - whole)
-        feed(row_at_position(whole + threadIdx.x), 0);
+      if (block() == 0 && threadIdx.x < at.extent - whole)
+        feed_in_order(row_at_position(whole + threadIdx.x));
   }
   __device__ __forceinline__ void place_by_place() const {
-    i64 const elements = at.extent * at.groups, step = i64(blockDim.x) * gridDim.x;
-    for (i64 t = i64(blockIdx.x) * blockDim.x + threadIdx.x; t < elements; t += step) {
+    i64 const elements = at.extent * at.groups, step = i64(blockDim.x) * blocks();
+    for (i64 t = block() * blockDim.x + threadIdx.x; t < elements; t += step) {
       i64 const r = at.groups == 1 ? t : t / at.groups, k = t - r * at.groups;
       grid_place<columns> here = group_origin<columns>(at, k);
       move_along(here, at.reduced, at.reduced_axes, r);
@@ -216,8 +265,8 @@ private:
     constexpr int V = P.elements_per_load, U = P.loads_in_flight, T = P.threads_per_row;
     grid_axis const& across = at.kept[0];
     int const x = int(threadIdx.x) % T;
-    i64 const rows_of_block = blockDim.x / T, rows_of_grid = rows_of_block * gridDim.x;
-    for (i64 first = rows_of_block * blockIdx.x + threadIdx.x / T; first < at.extent; first += rows_of_grid * U) {
+    i64 const rows_of_block = blockDim.x / T, rows_of_grid = rows_of_block * blocks();
+    for (i64 first = rows_of_block * block() + threadIdx.x / T; first < at.extent; first += rows_of_grid * U) {
       i64 bin[U];
       grid_place<columns> place[U];
 #pragma unroll
@@ -245,27 +294,23 @@ private:
   }
   template <int V, class Rows>
   __device__ __forceinline__ void add_neighbours(Rows const& rows, i64 g, i64 position, i64 position_step) const {
-    for_each_index<folds>([&](auto i) {
-      auto const& l = get<i>(p.leaves);
-      using M = typename nth_t<i, Leaves...>::monoid_type;
-      using to_cell = cell<i, false>;
-      char* const base = cells_of(i);
-      if constexpr (V == 4 && cuda::std::same_as<M, sum_monoid<float>> && cuda::std::same_as<decltype(l.mask), in_a_bin>) {
+    if constexpr (V == 4 && !shared && all_added) {
+      for_each_index<folds>([&](auto i) {
+        auto const& l = get<i>(p.leaves);
         float v[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j)
           v[j] = l.monoid.lift(0, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
-        to_cell::add_four(base, g, v);
-      } else {
+        cell<i, false>::add_four(cells_of(i), g, v);
+      });
+    } else {
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-          auto const r = rows.row_at(p.columns, j, position + j * position_step);
-          if (l.mask.eval(r))
-            unpack([&](auto const&... v) { to_cell::add(base, slots(), g + j, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
-        }
-      }
-    });
+      for (int j = 0; j < V; ++j)
+        add(rows.row_at(p.columns, j, position + j * position_step), g + j);
+    }
   }
+  static constexpr bool all_added =
+      (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
   /// The row at a position of the source.
   __device__ auto row_at_position(i64 position) const {
     grid_place<columns> here{};

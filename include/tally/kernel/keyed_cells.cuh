@@ -11,9 +11,10 @@ namespace tally::inline v0::kernel {
 
 namespace cells {
 using word64 = unsigned long long;
-template <class T>
-__device__ __forceinline__ T* word(char* base, i64 slots, i64 g, int w) {
-  return reinterpret_cast<T*>(base) + (i64(w) * slots + g);
+/// Indices are of 32 bits in shared memory.
+template <class T, class I>
+__device__ __forceinline__ T* word(char* base, I slots, I g, int w) {
+  return reinterpret_cast<T*>(base) + (I(w) * slots + g);
 }
 } // namespace cells
 
@@ -25,12 +26,13 @@ template <class M, bool Own>
 struct keyed_cell<M, Own, cell_kind::counted> {
   using word = cuda::std::conditional_t<Own, unsigned, cells::word64>;
   static constexpr int bytes = int(sizeof(word));
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
-  template <class... Vs>
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const&, i64, Vs...) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class I, class... Vs>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, Vs...) {
     atomicAdd(cells::word<word>(base, slots, g, 0), word(1));
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     if (unsigned const n = *cells::word<unsigned>(own, own_slots, from, 0))
       atomicAdd(cells::word<cells::word64>(base, slots, g, 0), cells::word64(n));
   }
@@ -41,12 +43,13 @@ template <class M, bool Own>
 struct keyed_cell<M, Own, cell_kind::wrapped> {
   static constexpr int bytes = 8;
   using word = cells::word64;
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
-  template <class V>
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class I, class V>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
       atomicAdd(cells::word<word>(base, slots, g, 0), n);
   }
@@ -59,9 +62,10 @@ template <class M, bool Own>
 struct keyed_cell<M, Own, cell_kind::added> {
   using word = typename M::state;
   static constexpr int bytes = int(sizeof(word));
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
-  template <class V>
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  template <class I, class V>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     atomicAdd(cells::word<word>(base, slots, g, 0), m.lift(position, v));
   }
   /// Four neighbours at once, aligned to all of them.
@@ -70,7 +74,7 @@ struct keyed_cell<M, Own, cell_kind::added> {
                  "f"(v[2]), "f"(v[3])
                  : "memory");
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     word const x = *cells::word<word>(own, own_slots, from, 0);
     if (x != word(0))
       atomicAdd(cells::word<word>(base, slots, g, 0), x);
@@ -82,15 +86,16 @@ template <class M, bool Own>
 struct keyed_cell<M, Own, cell_kind::checked> {
   static constexpr int bytes = 16;
   using word = cells::word64;
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) {
     *cells::word<word>(base, slots, g, 0) = *cells::word<word>(base, slots, g, 1) = 0;
   }
-  template <class V>
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64 position, V v) {
+  template <class I, class V>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     auto const s = m.lift(position, v);
     add_both(base, slots, g, s.low, static_cast<word>(s.high));
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     add_both(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
@@ -98,7 +103,8 @@ struct keyed_cell<M, Own, cell_kind::checked> {
   }
 
 private:
-  __device__ __forceinline__ static void add_both(char* base, i64 slots, i64 g, word low, word high) {
+  template <class I>
+  __device__ __forceinline__ static void add_both(char* base, I slots, I g, word low, word high) {
     word const before = atomicAdd(cells::word<word>(base, slots, g, 0), low);
     if (word const more = high + (before + low < low ? 1 : 0))
       atomicAdd(cells::word<word>(base, slots, g, 1), more);
@@ -111,9 +117,10 @@ struct keyed_cell<M, Own, cell_kind::digits> {
   static constexpr int digits = cell_of<M>::digits;
   static constexpr int bytes = cell_of<M>::bytes;
   using word = cells::word64;
+  template <class I>
   struct digit_words {
     char* base;
-    i64 slots, g;
+    I slots, g;
     __device__ __forceinline__ void add_at(int bit, u64 magnitude, bool negative) {
       int const d = bit / bits_of_digit, shift = bit - d * bits_of_digit;
       if constexpr (float_in_two) {
@@ -142,25 +149,28 @@ struct keyed_cell<M, Own, cell_kind::digits> {
       }
     }
   };
+  template <class I>
   struct special_word {
     char* base;
-    i64 slots, g;
+    I slots, g;
     __device__ __forceinline__ void operator|=(u64 bits) { atomicOr(cells::word<word>(base, slots, g, digits), word(bits)); }
   };
+  template <class I>
   struct sink {
-    digit_words sum;
-    special_word special;
+    digit_words<I> sum;
+    special_word<I> special;
   };
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) {
     for (int d = 0; d <= digits; ++d)
       *cells::word<word>(base, slots, g, d) = 0;
   }
-  template <class... Vs>
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const& m, i64, Vs... values) {
-    sink s{{base, slots, g}, {base, slots, g}};
+  template <class I, class... Vs>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64, Vs... values) {
+    sink<I> s{{base, slots, g}, {base, slots, g}};
     m.add(s, static_cast<typename M::number>(values)...);
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     for (int d = 0; d < digits; ++d)
       if (word const n = *cells::word<word>(own, own_slots, from, d))
         atomicAdd(cells::word<word>(base, slots, g, d), n);
@@ -185,16 +195,18 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
   using word = typename cell_of<M>::word;
   using key = ordered_key_t<T>;
   static constexpr int bytes = cell_of<M>::bytes;
-  __device__ static void open(char* base, i64 slots, i64 g, M const&) {
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) {
     *cells::word<word>(base, slots, g, 0) = Least ? cuda::std::numeric_limits<word>::max() : cuda::std::numeric_limits<word>::min();
     *came(base, slots, g) = 0;
   }
-  __device__ __forceinline__ static void add(char* base, i64 slots, i64 g, u32*, M const&, i64, T v) {
+  template <class I>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, T v) {
     meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
     if (*came(base, slots, g) == 0)
       atomicOr(came(base, slots, g), 1u);
   }
-  __device__ static void give(char* own, i64 own_slots, i64 from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
     if (*came(own, own_slots, from) == 0)
       return;
     meet(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
@@ -210,8 +222,9 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
   }
 
 private:
-  __device__ __forceinline__ static unsigned* came(char* base, i64 slots, i64 g) {
-    return reinterpret_cast<unsigned*>(base + slots * i64(sizeof(word))) + g;
+  template <class I>
+  __device__ __forceinline__ static unsigned* came(char* base, I slots, I g) {
+    return reinterpret_cast<unsigned*>(base + slots * I(sizeof(word))) + g;
   }
   __device__ __forceinline__ static void meet(word* at, word k) {
     if constexpr (sizeof(word) == 8) {
@@ -241,9 +254,10 @@ template <class M, bool Own>
 struct keyed_cell<M, Own, cell_kind::locked> {
   static constexpr int bytes = cell_of<M>::bytes, words = bytes / 4;
   using state = typename M::state;
-  __device__ static void open(char* base, i64, i64 g, M const& m) { put(base, g, m.identity()); }
-  template <class... Vs>
-  __device__ __forceinline__ static void add(char* base, i64, i64 g, u32* locks, M const& m, i64 position, Vs... values) {
+  template <class I>
+  __device__ static void open(char* base, I, I g, M const& m) { put(base, g, m.identity()); }
+  template <class I, class... Vs>
+  __device__ __forceinline__ static void add(char* base, I, I g, u32* locks, M const& m, i64 position, Vs... values) {
     state const one = m.lift(position, values...);
     for (bool done = false; !done;)
       if (atomicCAS(locks + g, 0u, 1u) == 0u) {
@@ -254,7 +268,7 @@ struct keyed_cell<M, Own, cell_kind::locked> {
         done = true;
       }
   }
-  __device__ static void give(char*, i64, i64, char*, i64, i64) {}
+  __device__ static void give(char*, unsigned, unsigned, char*, i64, i64) {}
   __device__ static auto read(char* base, i64, i64 g, M const&) { return got(base, g); }
 
 private:

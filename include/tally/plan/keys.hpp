@@ -15,7 +15,8 @@ struct keys_facts {
   i64 slots;          ///< bins by the groups of `at`
   int own_cell_bytes; ///< of all folds of one slot, in a block's own table; 0: some fold cannot be kept there
   bool rows_have_one_key;
-  bool adds_floats; ///< and nothing else, without masks: `red` takes neighbours at once
+  bool adds_floats;    ///< and nothing else, without masks: `red` takes neighbours at once
+  bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
 };
 
 struct keys_planned {
@@ -51,16 +52,27 @@ constexpr bool aligned_for(facts const& f, int elements) {
   }
   return true;
 }
-constexpr keys_route choose_keys_route(keys_facts const& f, why_not_list& why) {
-  if (f.own_cell_bytes > 0 && f.slots * f.own_cell_bytes <= shared_bytes_for_table(f.of))
-    return keys_route::in_shared_memory;
-  if (f.own_cell_bytes == 0)
+/// Rows of slots that are better added to in global memory, four columns at once, than kept in shared memory, where floats are added
+/// by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
+inline constexpr i64 slots_of_rows = 2048;
+/// Reads of all elements that are cheaper than atomics in global memory on every one: 2^28 sums of floats by 10^5 keys took 3.7 ms
+/// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py.
+inline constexpr i64 most_ranges = 4;
+
+/// In how many ranges the slots fit into blocks; 0: they do not.
+constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
+  if (f.own_cell_bytes == 0) {
     why.add("table of a block", "a fold keeps its state behind a lock");
-  else
-    why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
-  if (f.rows_have_one_key)
-    return keys_route::rows_to_global;
-  return keys_route::in_global_memory;
+    return 0;
+  }
+  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && f.slots > slots_of_rows)
+    return 0;
+  i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
+  i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
+  if (ranges <= (f.at.groups == 1 ? most_ranges : 1))
+    return ranges;
+  why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
+  return 0;
 }
 constexpr int choose_row_load(keys_facts const& f) {
   for (int v = 4; v > 1; v /= 2) {
@@ -82,35 +94,43 @@ constexpr int choose_row_load(keys_facts const& f) {
 constexpr keys_planned make_keys_plan(keys_facts const& f) {
   keys_planned out{};
   keys_plan& p = out.plan;
-  p.route = planning::choose_keys_route(f, out.why_not);
-  p.in_order = planning::elements_in_order(f);
   bool const light = f.own_cell_bytes > 0 && f.own_cell_bytes <= planning::light_cell_bytes;
+  i64 const ranges = planning::choose_ranges(f, out.why_not), multiprocessors = f.of.target.multiprocessors;
+  p.route = ranges > 0 ? keys_route::in_shared_memory : keys_route::in_global_memory;
+  p.in_order = planning::elements_in_order(f);
   p.elements_per_load = p.in_order && light && planning::aligned_for(f.of, 4) ? 4 : 1;
   p.loads_in_flight = !p.in_order || !light ? 1 : f.own_cell_bytes <= 16 ? 4 : 2;
-  p.replicas = 1;
-  p.threads_per_row = 1;
-  p.threads_per_block = 512;
-  i64 const multiprocessors = f.of.target.multiprocessors;
+  p.replicas = p.ranges = 1;
   i64 elements = f.at.extent * f.at.groups;
+  i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {
+    p.ranges = int(ranges);
     p.replicas = 8 * f.slots * f.own_cell_bytes <= planning::bytes_for_replicas ? 8 : 1;
-    out.shared_bytes = p.replicas * f.slots * f.own_cell_bytes;
-    i64 const resident = 4 * (out.shared_bytes + 2048) <= f.of.target.shared_bytes_per_block ? 4 : 2 * (out.shared_bytes + 2048) <= f.of.target.shared_bytes_per_block ? 2 : 1;
-    p.threads_per_block = resident == 4 ? 512 : 1024;
-    out.blocks = multiprocessors * resident;
-  } else {
-    out.blocks = multiprocessors * 8;
-    p.threads_per_block = 256;
+    out.shared_bytes = p.replicas * ((f.slots - 1) / ranges + 1) * f.own_cell_bytes;
+    while (resident > 1 && resident * (out.shared_bytes + 2048) > f.of.target.shared_bytes_per_block)
+      resident /= 2;
+  } else if (light && !f.rows_have_one_key) {
+    p.hot_slots = 4096;
+    while (p.hot_slots * (f.own_cell_bytes + 4) > 48 * 1024)
+      p.hot_slots /= 2;
+    out.shared_bytes = i64(p.hot_slots) * (f.own_cell_bytes + 4);
   }
-  if (p.route == keys_route::rows_to_global) {
+  p.threads_per_block = resident == 4 ? 512 : 1024;
+  out.blocks = multiprocessors * resident;
+  if (f.rows_have_one_key) {
     p.elements_per_load = f.adds_floats ? planning::choose_row_load(f) : 1; // atomics of neighbouring threads meet in one line
+    p.threads_per_row = 1;
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
     elements = f.at.extent * p.threads_per_row;
     p.loads_in_flight = light ? 4 : 1;
+    if (p.route == keys_route::in_global_memory)
+      p.threads_per_block = 256, out.blocks = multiprocessors * 8;
   }
-  i64 const of_block = i64(p.threads_per_block) * (p.route == keys_route::rows_to_global ? 1 : p.elements_per_load);
-  out.blocks = planning::least_of(out.blocks, (elements - 1) / of_block + 1);
+  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells;
+  i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);
+  out.blocks = planning::least_of(out.blocks, ((elements - 1) / of_block + 1) * p.ranges);
+  out.blocks -= out.blocks % p.ranges;
   return out;
 }
 

@@ -9,9 +9,8 @@ namespace tally::inline v0 {
 
 /// Where elements meet.
 enum class keys_route {
-  in_shared_memory, ///< every block has all slots to itself, and adds them to the others' in the end
-  in_global_memory, ///< every element goes to its slot by atomics
-  rows_to_global    ///< neighbours along the axis that stays have one key: threads are neighbours in a row of slots
+  in_shared_memory, ///< every block has slots to itself, and adds them to the others' in the end
+  in_global_memory  ///< elements go to their slots by atomics
 };
 
 /// All decisions about the kernel of one keyed read.
@@ -20,9 +19,12 @@ struct keys_plan {
   int threads_per_block;
   int elements_per_load; ///< neighbours that a thread loads at once
   int loads_in_flight;
-  int replicas;          ///< tables of a block, that neighbouring threads take in turn
+  int replicas;          ///< shared: tables of a block, that neighbouring threads take in turn
+  int ranges;            ///< shared: a block has this part of the slots, and passes over the others
+  int hot_slots;         ///< global: slots that a block keeps to itself, those it meets first; a power of two, or 0
   bool in_order;         ///< elements are neighbours in every column
-  int threads_per_row;   ///< rows: that share a row of slots
+  int threads_per_row;   ///< that share a row of slots, whose elements have one key; 0: elements have keys of their own
+  bool in_place;         ///< cells are the answers: sums of floats, added as they come
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
 

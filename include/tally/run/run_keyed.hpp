@@ -123,6 +123,10 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }
   static constexpr bool adds_floats =
       (true && ... && (std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && std::same_as<decltype(Leaves::mask), in_a_bin>));
+  /// Whether answer i is the sum that fold i added.
+  static constexpr bool gives_cells = adds_floats && []<int... I>(index_list<I...>) {
+    return std::same_as<Nodes, pack<answers::leaf<I>...>>;
+  }(indices_up_to<int(sizeof...(Leaves))>{});
 
 private:
   template <class Leaf>
@@ -147,7 +151,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   auto p = d.program;
   p.extent = at.extent;
   gpu::keys_request r{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
-                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats},
+                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells},
                       {}, place.ordinal, place.queue};
   places_in_grid(p, at, r.columns);
   if (r.ordinal < 0)

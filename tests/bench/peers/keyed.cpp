@@ -29,7 +29,7 @@ void queue(R const& r, void* out, void* stream) {
   p.extent = at.extent;
   gpu::keys_request request{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
                             {facts_of(p, target{}, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups,
-                             types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats},
+                             types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells},
                             {{out}}, 0, {stream}};
   detail::places_in_grid(p, at, request.columns);
   gpu::keys_in_flight flight;
