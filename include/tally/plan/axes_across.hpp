@@ -30,9 +30,9 @@ constexpr int choose_groups_per_thread(axes_facts const& f, why_not_list& why) {
   for (int c = 0; c < f.of.source_count; ++c)
     while (groups > 1 && f.of.sources[c].bytes_per_element > 0 &&
            (f.row_groups() % groups != 0 ||
-            alignment_in_grid(f, c) < least_of(16, groups * f.of.sources[c].bytes_per_element) ||
+            alignment_in_grid(f, c, loaded_axis::kept) < least_of(16, groups * f.of.sources[c].bytes_per_element) ||
             (f.of.sources[c].bytes_per_element & (f.of.sources[c].bytes_per_element - 1)) != 0)) {
-      why.add("vector load of neighbouring groups", "rows of {0} groups are aligned to {1} bytes", c, f.row_groups(), alignment_in_grid(f, c));
+      why.add("vector load of neighbouring groups", "rows of {0} groups are aligned to {1} bytes", c, f.row_groups(), alignment_in_grid(f, c, loaded_axis::kept));
       groups /= 2;
     }
   return groups;

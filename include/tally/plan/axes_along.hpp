@@ -80,7 +80,7 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
     if (ragged)
       why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
     else if (p.bytes_per_load[c] < least_of(16, lanes * f.of.sources[c].bytes_per_element))
-      why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c));
+      why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c, loaded_axis::reduced));
   }
   if (p.one_leaf)
     cut_short_groups(f, p, cut);

@@ -30,21 +30,21 @@ constexpr i64 power_of_two_from(i64 n) {
 }
 constexpr i64 least_of(i64 a, i64 b) { return a < b ? a : b; }
 
-/// The largest power of two, at most 16, that divides an address and every step of a column but the unit one, in bytes.
-constexpr i64 alignment_in_grid(axes_facts const& f, int column) {
-  i64 all = f.of.sources[column].address_alignment;
-  auto const meet = [&](grid_axis const& a) {
-    i64 const bytes = a.steps[column] * f.of.sources[column].bytes_per_element;
-    if (a.steps[column] == 1 || bytes == 0)
-      return;
-    while (bytes % all != 0)
-      all /= 2;
+/// The axis along which a thread loads neighbours: the innermost one kept, or the innermost one reduced.
+enum class loaded_axis { kept, reduced };
+
+/// The largest power of two, at most 16, that divides an address and every step of a column, in bytes, but those along the axis that
+/// is loaded.
+constexpr i64 alignment_in_grid(axes_facts const& f, int column, loaded_axis loaded = loaded_axis::kept) {
+  i64 aligned = f.of.sources[column].address_alignment;
+  auto const meet = [&](grid_axis const* axes, int n) {
+    for (int k = 0; k < n; ++k)
+      while (axes[k].steps[column] * f.of.sources[column].bytes_per_element % aligned != 0)
+        aligned /= 2;
   };
-  for (int k = 0; k < f.at.kept_axes; ++k)
-    meet(f.at.kept[k]);
-  for (int k = 0; k < f.at.reduced_axes; ++k)
-    meet(f.at.reduced[k]);
-  return all;
+  meet(f.at.kept, f.at.kept_axes - (loaded == loaded_axis::kept ? 1 : 0));
+  meet(f.at.reduced, f.at.reduced_axes - (loaded == loaded_axis::reduced ? 1 : 0));
+  return aligned;
 }
 
 /// Whether some axis step is one in every column that is read.
@@ -65,7 +65,7 @@ constexpr bool unit_in_all(axes_facts const& f, Step const& step) {
 constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours) {
   i64 const size = f.of.sources[column].bytes_per_element;
   i64 bytes = least_of(16, neighbours * size);
-  while (bytes > size && ((bytes & (bytes - 1)) != 0 || bytes % size != 0 || neighbours * size % bytes != 0 || alignment_in_grid(f, column) < bytes))
+  while (bytes > size && ((bytes & (bytes - 1)) != 0 || bytes % size != 0 || neighbours * size % bytes != 0 || alignment_in_grid(f, column, loaded_axis::reduced) < bytes))
     --bytes;
   return int(bytes > size ? bytes : size);
 }

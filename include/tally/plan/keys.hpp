@@ -80,7 +80,7 @@ constexpr int choose_row_load(keys_facts const& f) {
     for (int c = 0; c < f.of.source_count && fits; ++c) {
       i64 const bytes = f.of.sources[c].bytes_per_element * v;
       if (f.at.kept[0].steps[c] == 1)
-        fits = bytes == 0 || ((bytes & (bytes - 1)) == 0 && alignment_in_grid({f.of, f.at}, c) >= least_of(16, bytes));
+        fits = bytes == 0 || ((bytes & (bytes - 1)) == 0 && alignment_in_grid({f.of, f.at}, c, loaded_axis::kept) >= least_of(16, bytes));
     }
     if (fits)
       return v;
