@@ -26,7 +26,8 @@
 #include <tally/run/run_group_by.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
-#include <tally/run/run_let.hpp>
+#include <tally/run/run_into_grouped.hpp>
 #include <tally/run/run_keyed.hpp>
+#include <tally/run/run_let.hpp>
 #include <tally/run/run_timed.hpp>
 #include <tally/run/start.hpp>

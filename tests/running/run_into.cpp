@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 using namespace tally;
@@ -70,4 +72,64 @@ TEST_CASE("a GPU that is not there is an error, and the outputs stay") {
   float a = -1.f;
   CHECK_THROWS_AS(run_into(from(x) | sum, a, on::gpu), no_gpu);
   CHECK(a == -1.f);
+}
+
+TEST_CASE("every fold of a grouping goes into an output of its own, in order") {
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  std::vector<float> rows(2, -1.f), greatest(2, -1.f), columns(3, -1.f);
+  float total = -1;
+  run_into(from(shaped(x, 2, 3)) | reduce(over<0>(sum), over<1>(sum, max), sum), columns, rows.data(), greatest, total);
+  CHECK(columns == std::vector<float>{5, 7, 9});
+  CHECK(rows == std::vector<float>{6, 15});
+  CHECK(greatest == std::vector<float>{3, 6});
+  CHECK(total == 21.f);
+}
+
+TEST_CASE("arrays, spans, arrays of arrays of answers and wider types take groups") {
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  std::vector<i32> const key{0, 2, 0, 2, 2, 0}, offsets{0, 1, 6};
+  double sums[3] = {-1, -1, -1};
+  std::array<i64, 3> counts{-1, -1, -1};
+  mdarray<float, 1> segments({2});
+  run_into(from(x, key) | reduce(by_key(_2, 3, sum(_1), count), by_segment(offsets, max(_1))), on::cpu.threads(2), sums, std::span(counts), segments);
+  CHECK(std::vector<double>(sums, sums + 3) == std::vector<double>{10, 0, 11});
+  CHECK(counts == std::array<i64, 3>{3, 0, 3});
+  CHECK(segments[0] == 1.f);
+  CHECK(segments[1] == 6.f);
+}
+
+TEST_CASE("a range of another size than its answers is named with both numbers, and nothing is written") {
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  std::vector<float> columns(3, -1.f), rows(3, -1.f);
+  auto const r = from(shaped(x, 2, 3)) | reduce(over<0>(sum), over<1>(sum));
+  CHECK_THROWS_WITH_AS(run_into(r, columns, rows), "[tally-E2] output 2 has room for 3 answers, there are 2. docs/errors.md#E2", extent_mismatch);
+  CHECK_THROWS_WITH_AS(run_into(r, columns, static_cast<float*>(nullptr)), "[tally-E3] output 2 is a null pointer. docs/errors.md#E3", null_column);
+  std::vector<i32> const key{0, 1, 2, 3, 4, 9};
+  CHECK_THROWS_AS(run_into(from(x, key) | reduce(sum(_1), by_key(_2, 3, sum(_1))), rows.data(), columns), key_out_of_range);
+  CHECK(columns == std::vector<float>{-1, -1, -1});
+  CHECK(rows == std::vector<float>{-1, -1, -1});
+}
+
+TEST_CASE("an array needs memory, a value needs no range, and neither loses bits") {
+  using detail::takes_group;
+  CHECK(takes_group<detail::pointer_output<double>, mdarray<float, 2>>);
+  CHECK(takes_group<detail::range_output<float>, mdarray<float, 1>>);
+  CHECK(takes_group<detail::variable_output<float>, float>);
+  CHECK_FALSE(takes_group<detail::variable_output<float>, mdarray<float, 1>>);
+  CHECK_FALSE(takes_group<detail::range_output<float>, float>);
+  CHECK_FALSE(takes_group<detail::range_output<float>, mdarray<double, 1>>);
+  CHECK_FALSE(takes_group<detail::no_output, mdarray<float, 1>>);
+  using Rows = decltype(from(shaped(std::declval<std::vector<float> const&>(), 2, 3)) | reduce(over<1>(sum, max)));
+  CHECK(detail::runnable_into_grouped<Rows, float*&, std::vector<float>&>);
+  CHECK_FALSE(detail::runnable_into_grouped<Rows, float*&>);
+  CHECK_FALSE(detail::runnable_into_grouped<Rows, float*&, float&>);
+}
+
+TEST_CASE("no group at all is no answer to write") {
+  std::vector<float> const nothing;
+  std::vector<float> rows;
+  float* const nowhere = nullptr;
+  run_into(from(shaped(nothing, 0, 3)) | over<1>(sum), rows);
+  CHECK(rows.empty());
+  CHECK_THROWS_AS(run_into(from(shaped(nothing, 0, 3)) | over<1>(sum), nowhere), null_column);
 }

@@ -164,7 +164,7 @@ void run_into(R const& r, Arguments&&... arguments) {
 
 /// What run refuses, and outputs that do not hold the answers, are refused, and the type says why.
 template <class R, class... Arguments>
-  requires(!is_collected<R> && !detail::runnable_into<R, Arguments...>)
+  requires(!is_grouped<R> && !is_collected<R> && !detail::runnable_into<R, Arguments...>)
 auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into<R, Arguments...>::type {
   return {};
 }
