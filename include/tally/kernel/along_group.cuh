@@ -99,12 +99,12 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     grid_axis const& along;
     __device__ __forceinline__ i64 operator()(int r) const { return position + r * per_row * along.position_step; }
   };
-  /// Element e behind a place: elements of a group are neighbours in every column that is read.
+  /// Element e behind a place: elements of a group are neighbours in every column that is read, or the same.
   __device__ __forceinline__ static Place behind(Place at, grid_axis const& along, int e) {
     at.position += e * along.position_step;
 #pragma unroll
     for (int c = 0; c < int(sizeof...(Columns)); ++c)
-      at.offset[c] += e;
+      at.offset[c] += P.standing >> c & 1 ? 0 : e;
     return at;
   }
   /// Loads a leaf whose rows lie apart, the r-th from place_of(r) on.

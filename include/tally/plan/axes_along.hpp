@@ -75,8 +75,10 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
     bool const ragged = f.at.extent % lanes != 0;
     bool const stands = f.element_step(c) == 0;
     p.bytes_per_load[c] = ragged || stands ? int(f.of.sources[c].bytes_per_element) : bytes_per_load(f, c, lanes);
-    if (stands)
+    if (stands) {
+      p.standing |= 1 << c;
       continue;
+    }
     if (ragged)
       why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
     else if (p.bytes_per_load[c] < least_of(16, lanes * f.of.sources[c].bytes_per_element))

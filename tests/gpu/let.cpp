@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds beside earlier answers, and elements, on a GPU: bit for bit those of the CPU, whatever the shape.
+#include "gpu/on_device.hpp"
+
+#include <tally/tally.hpp>
+
+#include <cstring>
+
+using namespace tally;
+
+namespace {
+
+template <class T, int R>
+bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+template <class T>
+bool same(T const& a, T const& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+template <class... Ts>
+bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return (same(std::get<I>(a), std::get<I>(b)) && ...);
+  }(std::index_sequence_for<Ts...>{});
+}
+template <class R>
+void same_on_both(R const& r) {
+  CHECK(same(run(r, on::cpu), run(r, on::gpu)));
+}
+struct shape {
+  i64 rows, n;
+};
+constexpr shape shapes[] = {{1, 1},   {7, 31},      {5, 128},   {1000, 129}, {17, 1000}, {40, 1024}, {40, 1025},
+                            {6, 3000}, {13, 4096}, {5, 8191}, {3, 16384},  {2, 16385}, {2, 40000}, {70000, 4}};
+
+template <class T>
+std::vector<T> moderate(std::size_t n) {
+  auto x = uneven_numbers<T>(n);
+  for (auto& v : x)
+    v = v > T(20) ? T(20) : v < T(-20) ? T(-20) : v;
+  return x;
+}
+
+template <class T>
+void rows_of(shape const& s) {
+  CAPTURE(s.rows);
+  CAPTURE(s.n);
+  auto const x = moderate<T>(std::size_t(s.rows * s.n));
+  auto const source = from(shaped(x, s.rows, s.n));
+  auto const greatest = source | over<1>(max);
+  auto const total = source | map(exp(_1 - let(greatest))) | over<1>(sum);
+  same_on_both(source | map(exp(_1 - let(greatest)) / let(total)) | collect);
+  same_on_both(source | over<1>(sum(exp(_1 - let(greatest)))));
+  auto const mu = source | over<1>(mean);
+  auto const spread_of_row = source | over<1>(mean(squared(_1 - let(mu))));
+  same_on_both(source | map(_1 - let(mu)) | over<1>(sum(_1 * _1), max, argmin));
+  std::vector<T> const weight(std::size_t(s.n), T(1.5)), bias(std::size_t(s.n), T(0.25));
+  same_on_both(from(shaped(x, s.rows, s.n), along<1>(weight), along<1>(bias)) |
+               map((_1 - let(mu)) / sqrt(let(spread_of_row) + T(1e-5)) * _2 + _3) | collect);
+}
+
+} // namespace
+
+TEST_CASE("softmax, layer norm and variance in two passes, rows of every length") {
+  if (no_kernels()) return;
+  for (auto const& s : shapes) rows_of<float>(s);
+  for (auto const& s : {shape{5, 300}, shape{3, 5000}, shape{2, 20000}}) rows_of<double>(s);
+}
+
+TEST_CASE("answers of columns, of all, masks, mixed reductions and elements of other types") {
+  if (no_kernels()) return;
+  for (auto const& s : {shape{1, 1}, shape{33, 100}, shape{40, 1024}, shape{3, 8191}, shape{2, 40000}, shape{30000, 33}}) {
+    CAPTURE(s.rows);
+    CAPTURE(s.n);
+    auto const x = moderate<float>(std::size_t(s.rows * s.n));
+    auto const source = from(shaped(x, s.rows, s.n));
+    auto const of_column = source | over<0>(mean);
+    auto const of_all = source | over<0, 1>(max);
+    auto const rows = source | over<1>(mean);
+    same_on_both(source | map(_1 - let(of_column)) | collect);
+    same_on_both(source | map(_1 - let(of_column), cast<double>(_1) - let(of_all), index_along<0>) | collect);
+    same_on_both(source | filter(_1 > let(rows)) | reduce(over<1>(count, sum), over<0>(sum), sum));
+    same_on_both(source | map(_1 - let(of_column)) | over<0>(sum(_1 * _1)));
+    same_on_both(source | map(_1 - let(of_all)) | reduce(sum, over<1>(min.or_else(0.f))));
+    same_on_both(from(x) | map(_1 / let(from(x) | sum)) | collect);
+  }
+}
+
+TEST_CASE("what is on the device stays there, in place too") {
+  if (no_kernels()) return;
+  auto const x = moderate<float>(40 * 1024);
+  on_device const d(x), out(std::vector<float>(x.size()));
+  auto const mu = from(shaped(d.data(), 40, 1024)) | over<1>(mean);
+  auto const host_mu = from(shaped(x, 40, 1024)) | over<1>(mean);
+  auto const expected = run(from(shaped(x, 40, 1024)) | map(_1 - let(host_mu)) | collect, on::cpu);
+  auto const centred = from(shaped(d.data(), 40, 1024)) | map(_1 - let(mu)) | collect;
+  CHECK(same(run(centred), expected));
+  run_into(centred, out.data());
+  CHECK(std::memcmp(out.back().data(), expected.data(), x.size() * 4) == 0);
+  run_into(from(shaped(d.data(), {1024, 40}, {1, 1024})) | collect, out.data() + 0);
+  CHECK(out.back()[1] == x[1024]);
+  run_into(centred, d.data());
+  CHECK(std::memcmp(d.back().data(), expected.data(), x.size() * 4) == 0);
+  run_into(from(shaped(d.data(), {1024, 40}, {1, 1024})) | collect, d.data());
+  CHECK(d.back()[1] == expected[1024]);
+}
