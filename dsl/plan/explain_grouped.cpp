@@ -168,7 +168,7 @@ void word_axes_of_gpu(domain_description& d) {
                                                          : fmt::format("ldg, {} B per load", s.bytes_per_element);
     s.why = s.bytes_per_element == 0 ? "nothing is read" : along ? "neighbours along a group" : "neighbouring groups";
     if (s.bytes_per_element > 0)
-      s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid({d.of.facts, d.at}, c));
+      s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid({d.of.facts, d.at}, c, along ? planning::loaded_axis::reduced : planning::loaded_axis::kept));
     if (s.staged) s.why += ", after a copy from host memory";
   }
   add_refusals(d, d.planned.why_not);
@@ -202,12 +202,15 @@ void word_keys_of_gpu(domain_description& d) {
   d.blocks = d.of_keys.blocks;
   d.route = spell(p.route);
   d.route = d.route.substr(d.route.rfind(':') + 1);
-  d.shape = p.route == keys_route::in_shared_memory
-                ? fmt::format("every block has {} of all slots in shared memory, {}, and adds it to the others' in the end",
-                              several(p.replicas, "table"), words::bytes(double(d.of_keys.shared_bytes)))
-            : p.route == keys_route::rows_to_global
-                ? fmt::format("{} share a row of slots, and add to it in global memory by atomics", several(p.threads_per_row, "thread"))
-                : "every element goes to its slot in global memory by atomics";
+  if (p.route == keys_route::in_shared_memory)
+    d.shape = fmt::format("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
+                          p.ranges > 1 ? fmt::format("one of {} ranges of slots", p.ranges) : "all slots",
+                          words::bytes(double(d.of_keys.shared_bytes)));
+  else
+    d.shape = "elements go to their slots in global memory by atomics";
+  if (p.hot_slots > 0) d.shape += fmt::format("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
+  if (p.threads_per_row > 0) d.shape += fmt::format("; {} share a row of slots", several(p.threads_per_row, "thread"));
+  if (p.in_place) d.shape += "; sums are made where the answers go";
   d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                       several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
   for (auto& s : d.of.sources) {

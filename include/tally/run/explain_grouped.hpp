@@ -60,6 +60,7 @@ template <class Where, class Program, class Nodes>
   out.by_key.own_cell_bytes = types::own_cell_bytes();
   out.by_key.rows_have_one_key = rows_have_one_key<Where>(d.program, out.at);
   out.by_key.adds_floats = types::adds_floats;
+  out.by_key.gives_cells = types::gives_cells;
   if constexpr (Program::lowerable && Where::lowerable)
     out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
 }
