@@ -247,7 +247,7 @@ finding compare_groups(dice& d, random_source<Shape::rank, Ts...> const& s, type
   return out;
 }
 
-inline int random_threads(dice& d) { return d.percent(85) ? 1 : d.percent(80) ? 2 : 3; }
+inline int random_threads(dice& d) { return d.percent(94) ? 1 : d.percent(85) ? 2 : 3; }
 
 /// An element of a pool, likely to divide the others.
 template <class T>

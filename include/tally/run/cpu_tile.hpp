@@ -33,8 +33,10 @@ template <leaf_shape Shape, class Program, class Leaf>
   constexpr bool by_row = !Leaf::monoid_type::law.commutative;
   State closed[lanes];
   State of_row[rows];
-  for (int pass = 0; pass < (by_row ? rows : 1); ++pass) {
-    for (int l = 0; l < lanes; ++l) {
+  int const passes = by_row ? (count - 1) / lanes + 1 : 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    int const left = count - pass * lanes, width = left < lanes ? left : lanes; // identities of the lanes beyond are neutral
+    for (int l = 0; l < width; ++l) {
       lanes_t<typename Leaf::monoid_type, 1> running(m);
       for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r)
         if (int const e = r * lanes + l; e < count) {
@@ -43,10 +45,10 @@ template <leaf_shape Shape, class Program, class Leaf>
         }
       closed[l] = running.close(m, 0);
     }
-    combine_neighbours(combine, closed, lanes);
+    combine_neighbours(combine, closed, width);
     of_row[pass] = closed[0];
   }
-  if constexpr (by_row) combine_neighbours(combine, of_row, rows);
+  if constexpr (by_row) combine_neighbours(combine, of_row, passes);
   return of_row[0];
 }
 
@@ -120,8 +122,74 @@ struct folder {
     else
       add(m, lane_by_lane(m, position, on, x...));
   }
+  /// Adds a last leaf of count elements: its rows as they lie, the rest of a row behind a mask.
+  template <class Program>
+  TALLY_INLINE void add_ragged_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
+    if constexpr (in_ragged_registers<Program>)
+      if (count >= fewest_in_registers) return add(leaf.monoid, ragged_in_registers(p, leaf, first, count));
+    add(leaf.monoid, fold_leaf<Shape>(p, leaf, first, count));
+  }
 
 private:
+  /// Elements below which a last leaf is folded one by one.
+  static constexpr int fewest_in_registers = 32;
+  template <class Program>
+  static constexpr bool in_ragged_registers = [] {
+    if constexpr (has_vector_form<monoid_type> && needs<Program, Leaf>::at_once)
+      return decltype(Leaf::values)::size == 1;
+    else
+      return false;
+  }();
+  template <class Program>
+  static state ragged_in_registers(Program const& p, Leaf const& leaf, i64 first, int count) {
+    using form = vector_form<monoid_type>;
+    using E = std::remove_cvref_t<decltype(leaf.values.first)>;
+    constexpr int n = Bytes / int(sizeof(number)), blocks = lanes / n;
+    constexpr bool counts = requires(typename form::template lanes<n, true> l) { l.count; };
+    constexpr bool in_place = lies_in_memory<E, decltype(Program::columns)>() && reads_as<value_of<E, Program>, number>;
+    using block = typename form::template lanes<n, Leaf::masked || counts>;
+    block closed[blocks];
+    for (auto& b : closed) b.begin(typename block::vector{}); // forms that keep a pivot are masked here
+    alignas(64) number computed[lanes];
+    alignas(64) mask_number on[lanes];
+    for (int r = 0; r * lanes < count; ++r) {
+      int const e = r * lanes, here = count - e < lanes ? count - e : lanes;
+      number const* x = computed;
+      bool const masked = Leaf::masked || counts || here < lanes;
+      if constexpr (in_place)
+        if (here == lanes) x = reinterpret_cast<number const*>(get<column_named_by<E>>(p.columns).data + first + e);
+      if (x == computed)
+        for (int l = 0; l < lanes; ++l) computed[l] = l < here ? static_cast<number>(leaf.values.first.eval(p.row_at(first + e + l))) : number{};
+      if (masked)
+        for (int l = 0; l < lanes; ++l) on[l] = l < here && leaf.mask.eval(p.row_at(first + e + l)) ? mask_number(-1) : mask_number(0);
+      for (int b = 0; b < blocks; ++b) step_ragged(closed[b], x + b * n, on + b * n, masked);
+    }
+    for (auto& b : closed) b.close(rows);
+    return merged<n, blocks, form>(leaf.monoid, closed);
+  }
+  template <class Block>
+  TALLY_INLINE static void step_ragged(Block& b, number const* x, mask_number const* on, bool masked) {
+    typename Block::vector v;
+    load(v, x);
+    if (masked || !requires { b.step(v); }) {
+      typename Block::mask let;
+      load(let, on);
+      b.step(v, let);
+    } else if constexpr (requires { b.step(v); }) {
+      b.step(v);
+    }
+  }
+  template <int N, int Count, class Form, class Block>
+  TALLY_INLINE static state merged(monoid_type const& m, Block* closed) {
+    if constexpr (Form::order_free) {
+      for (int b = 1; b < Count; ++b) closed[0].merge(closed[b], 0);
+      state s = closed[0].state(0, 0);
+      for (int j = 1; j < N; ++j) s = m.combine(s, closed[0].state(j, 0));
+      return s;
+    } else {
+      return closed[0].state(0, merge_neighbours<N, Count>(closed, rows));
+    }
+  }
   /// Feeds elements e, e + 1, ... to as many lanes; First: they have met none.
   template <bool First, class Lanes, class V>
   TALLY_INLINE static void feed(Lanes& running, V const* x, [[maybe_unused]] mask_number const* on, int e) {
@@ -163,14 +231,7 @@ private:
         closed[b] = running;
       }
     }
-    if constexpr (form::order_free) {
-      for (int b = 1; b < count; ++b) closed[0].merge(closed[b], 0);
-      state s = closed[0].state(0, 0);
-      for (int j = 1; j < n; ++j) s = m.combine(s, closed[0].state(j, 0));
-      return s;
-    } else {
-      return closed[0].state(0, merge_neighbours<n, count>(closed, rows));
-    }
+    return merged<n, count, form>(m, closed);
   }
   template <class... Runs>
   TALLY_INLINE static state lane_by_lane(monoid_type const& m, i64 position, [[maybe_unused]] mask_number const* on,
@@ -232,7 +293,7 @@ TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& 
   if constexpr (exact_monoid<typename Leaf::monoid_type>)
     add_ragged(values.p, leaf, f.sum, values.first, count);
   else
-    f.add(leaf.monoid, fold_leaf<Shape>(values.p, leaf, values.first, count));
+    f.add_ragged_leaf(values.p, leaf, values.first, count);
 }
 
 template <int Bytes, class Columns, class... Leaves>

@@ -207,18 +207,52 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
   return answers.template fetch<Where::kept>(extents);
 }
 
+namespace detail {
+/// Room for the answers of all groups, as arrays_of_answers gives them.
+template <class T, int Kept>
+struct answer_room {
+  mdarray<T, Kept> array;
+  explicit answer_room(i64 const (&extents)[Kept]) : array(extents) {}
+  T* data() { return array.data(); }
+  auto take() { return std::move(array); }
+};
+template <class T>
+struct answer_room<T, 0> {
+  T one{};
+  explicit answer_room(i64 const (&)[1]) {}
+  T* data() { return &one; }
+  T take() { return one; }
+};
+} // namespace detail
+
 /// The answers of a grouping along axes, on the host.
-template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
-auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, on::cpu_place where, contract) {
+template <int Rank, u32 Reduced, class Program, class... Nodes, class Source>
+auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>> const& d, Source const& s, on::cpu_place where,
+                    contract) {
   using Where = groups_along_axes<Rank, Reduced>;
+  constexpr int kept = Where::kept;
+  using States = typename Program::states;
   axes_layout const at = layout_of(s, Where::is_reduced);
-  i64 extents[Where::kept > 0 ? Where::kept : 1]{};
+  i64 extents[kept > 0 ? kept : 1]{};
   detail::kept_extents(Where{}, s, extents);
-  std::vector<typename Program::states> states(static_cast<std::size_t>(at.groups), d.program.identity());
   if constexpr (Program::leaf_count > 0)
-    if (at.groups > 0 && at.extent > 0)
-      cpu::fold_groups(d.program, at, where.thread_count, states.data());
-  return detail::arrays_of_answers<Where::kept>(d, states, extents, where.thread_count, [&](i64) { return at.extent; });
+    if (at.groups > 0 && at.extent > 0) {
+      std::tuple<detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>...> rooms{
+          detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>(extents)...};
+      cpu::fold_groups(d.program, at, where.thread_count, [&](i64 g, i64 n, States const* states) {
+        for_each_index<int(sizeof...(Nodes))>([&](auto i) {
+          auto* const to = std::get<i>(rooms).data() + g;
+          for (i64 k = 0; k < n; ++k)
+            to[k] = detail::group_answer(get<i>(d.nodes), d.program.leaves, states[k], at.extent);
+        });
+      });
+      if constexpr (sizeof...(Nodes) == 1)
+        return std::get<0>(rooms).take();
+      else
+        return std::apply([](auto&... room) { return std::tuple(room.take()...); }, rooms);
+    }
+  std::vector<States> const identities(static_cast<std::size_t>(at.groups), d.program.identity());
+  return detail::arrays_of_answers<kept>(d, identities, extents, where.thread_count, [&](i64) { return at.extent; });
 }
 
 } // namespace tally::inline v0

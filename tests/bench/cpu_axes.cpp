@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The CPU's bars along axes: sums of rows and of columns of every width beside the read bandwidth of a plain `omp simd` loop, and
+// beside Eigen and xtensor where they are installed; one array of random floats, interleaved in one process, every answer
+// checked before anything is timed. Test layer.
+#include <tally/tally.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <omp.h>
+#if BENCH_HAS_EIGEN
+#include <Eigen/Core>
+#endif
+#if BENCH_HAS_XTENSOR
+#include <xtensor/xadapt.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+#endif
+
+namespace {
+
+using column = std::vector<float>;
+using tally::i64;
+
+float omp_sum(column const& x) {
+  float const* const p = x.data();
+  auto const n = static_cast<std::ptrdiff_t>(x.size());
+  float total = 0.f;
+#pragma omp parallel for simd reduction(+ : total)
+  for (std::ptrdiff_t i = 0; i < n; ++i) total += p[i];
+  return total;
+}
+
+/// A matrix of the first rows x columns elements, and the axis that is folded away.
+struct shape {
+  column const& x;
+  i64 rows, columns;
+  bool down;
+  i64 answers() const { return down ? columns : rows; }
+  double bytes() const { return 4. * static_cast<double>(rows * columns + answers()); } // read, and written
+};
+
+column tally_sums(shape const& s) {
+  auto const m = tally::from(tally::shaped(s.x.data(), s.rows, s.columns));
+  auto const a = s.down ? tally::run(m | tally::over<0>(tally::sum), tally::on::cpu) : tally::run(m | tally::over<1>(tally::sum), tally::on::cpu);
+  return {a.begin(), a.begin() + (a.size() < 64 ? a.size() : 64)}; // enough to be checked; copying all would be timed
+}
+#if BENCH_HAS_EIGEN
+column eigen_sums(shape const& s) {
+  using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<matrix const> const m(s.x.data(), s.rows, s.columns);
+  Eigen::VectorXf const a = s.down ? Eigen::VectorXf(m.colwise().sum().transpose()) : Eigen::VectorXf(m.rowwise().sum());
+  return {a.data(), a.data() + std::min<i64>(64, a.size())};
+}
+#endif
+#if BENCH_HAS_XTENSOR
+column xtensor_sums(shape const& s) {
+  std::array<std::size_t, 2> const extents{static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.columns)};
+  auto const m = xt::adapt(s.x.data(), static_cast<std::size_t>(s.rows * s.columns), xt::no_ownership(), extents);
+  xt::xtensor<float, 1> const a = xt::sum(m, {s.down ? 0 : 1}, xt::evaluation_strategy::immediate);
+  return {a.begin(), a.begin() + std::min<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(a.size()))};
+}
+#endif
+
+struct contestant {
+  std::string name;
+  std::function<column(shape const&)> sums;
+};
+std::vector<contestant> contestants() {
+  std::vector<contestant> all{{"tally", tally_sums}};
+#if BENCH_HAS_EIGEN
+  all.push_back({"Eigen", eigen_sums});
+#endif
+#if BENCH_HAS_XTENSOR
+  all.push_back({"xtensor", xtensor_sums});
+#endif
+  return all;
+}
+
+bool right(shape const& s, column const& got) {
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    double exact = 0, size = 0;
+    i64 const n = s.down ? s.rows : s.columns;
+    for (i64 e = 0; e < n; ++e) {
+      double const v = s.x[static_cast<std::size_t>(s.down ? e * s.columns + static_cast<i64>(k) : static_cast<i64>(k) * s.columns + e)];
+      exact += v, size += std::abs(v);
+    }
+    if (!(std::abs(got[k] - exact) <= 1e-4 * size)) return false; // a plain f32 loop is allowed its error
+  }
+  return true;
+}
+template <class Run>
+double seconds(Run const& run) {
+  auto const begin = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+double median(std::vector<double> t) {
+  std::sort(t.begin(), t.end());
+  return t[t.size() / 2];
+}
+
+/// Times all contestants on one shape between reads of the same memory; whether tally reads at 0.9 of that.
+bool race(shape const& s, int trials, double bar) {
+  auto const all = contestants();
+  std::vector<std::vector<double>> times(all.size());
+  std::vector<double> reads;
+  volatile float sink = 0;
+  for (auto const& c : all)
+    if (!right(s, c.sums(s))) {
+      std::printf("WRONG: %s\n", c.name.c_str());
+      return false;
+    }
+  for (int t = 0; t < trials; ++t) {
+    reads.push_back(seconds([&] { sink = omp_sum(s.x); }));
+    for (std::size_t k = 0; k < all.size(); ++k) times[k].push_back(seconds([&] { sink = all[k].sums(s)[0]; }));
+  }
+  double const read = 4. * static_cast<double>(s.x.size()) / median(reads);
+  std::printf("%10lld x %-8lld %s  omp simd %6.2f GB/s", static_cast<long long>(s.rows), static_cast<long long>(s.columns),
+              s.down ? "columns" : "rows   ", read / 1e9);
+  for (std::size_t k = 0; k < all.size(); ++k)
+    std::printf("  %s %6.2f (%.2fx)", all[k].name.c_str(), s.bytes() / median(times[k]) / 1e9, s.bytes() / median(times[k]) / read);
+  bool const held = s.bytes() / median(times[0]) >= bar * read;
+  std::printf("  %s\n", held ? "PASS" : "FAIL");
+  std::fflush(stdout);
+  return held;
+}
+
+} // namespace
+
+int main(int count, char** words) {
+  std::size_t const mib = count > 1 ? std::strtoull(words[1], nullptr, 10) : 256;
+  int const trials = count > 2 ? std::atoi(words[2]) : 7;
+  column x(mib << 18);
+  std::mt19937 random{20261120};
+  for (auto& v : x) v = static_cast<float>(random()) / 4294967296.f + 0.5f;
+  std::printf("%zu MiB of f32, %d threads, %d trials; GB/s of what is read and written, beside a plain read\n", mib, omp_get_max_threads(), trials);
+  auto const n = static_cast<i64>(x.size());
+  bool held = true;
+  for (i64 const width : {1, 2, 3, 4, 8, 16, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 1500, 2048, 4096, 65536})
+    held = race({x, n / width, width, false}, trials, 0.9) && held;
+  for (i64 const width : {1, 3, 16, 64, 100, 256, 1000, 1024, 4096, 16384, 65536, 1000000})
+    held = race({x, n / width, width, true}, trials, 0.9) && held;
+  return held ? 0 : 1;
+}
