@@ -78,6 +78,10 @@ std::string spell(segments_plan const& p) {
                      p.leaves_per_part);
 }
 
+std::string spell(mixed_plan const& p) {
+  return fmt::format("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}}}", p.stages, p.blocks_per_multiprocessor);
+}
+
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)

@@ -9,6 +9,7 @@
 #include <tally/plan/axes_plan.hpp>
 #include <tally/plan/facts.hpp>
 #include <tally/plan/keys_plan.hpp>
+#include <tally/plan/mixed_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
 
 namespace tally::inline v0 {
@@ -22,6 +23,8 @@ std::string spell(keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);
+/// "tally::mixed_plan{.stages = ...}".
+std::string spell(mixed_plan const& p);
 
 char const* spell(contract);
 char const* spell(axes_route);

@@ -7,6 +7,7 @@
 #include <tally/run/run.hpp>
 #include <tally/run/run_by_segment.hpp>
 #include <tally/run/run_keyed.hpp>
+#include <tally/run/run_mixed.hpp>
 #include <tally/run/run_over.hpp>
 
 namespace tally::inline v0 {
@@ -122,7 +123,7 @@ auto answer_of_item(R const& r, Whole const& whole, States const& states, Place 
 }
 
 template <class... Options, class R, class Place>
-auto run_grouped_at(R const& r, Place where, contract c) {
+auto run_grouped_apart(R const& r, Place where, contract c) {
   auto const whole = bind_to(pipe_for<Options...>(r.pipe), whole_folds(r.folds));
   check_folds(whole.program.leaves);
   auto const states = compute(whole.program, where, c);
@@ -133,6 +134,45 @@ auto run_grouped_at(R const& r, Place where, contract c) {
     else
       return std::tuple(answer_of_item<I, Options...>(r, whole, states, where, c)...);
   }(indices_up_to<decltype(r.folds)::size>{});
+}
+
+/// What may join in one read of a matrix among the items of a reduction.
+template <class R>
+inline constexpr mixed_items mixed_items_of =
+    find_mixed_items(rank_of<std::remove_cvref_t<decltype(R::pipe.source)>>, static_cast<decltype(R::folds) const*>(nullptr));
+
+/// The same on a GPU: columns, rows and the whole in one read where they make a matrix, everything else apart.
+template <class... Options, class R>
+auto run_grouped_mixed(R const& r, on::gpu_place where, contract c) {
+  constexpr mixed_items at = mixed_items_of<R>;
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  auto const whole = bind_to(pipe, whole_folds(r.folds));
+  check_folds(whole.program.leaves);
+  auto read = mixed_read_of<at>(r.folds, pipe, whole.program.leaves, where, c);
+  if (!read.joins())
+    return run_grouped_apart<Options...>(r, where, c);
+  read.queue();
+  auto const states = read.planned().total_joins ? read.total() : compute(whole.program, where, c);
+  check_overflow(whole.program.leaves, states);
+  auto const answer = [&]<int I>(index_constant<I>) {
+    if constexpr (I == at.columns)
+      return read.columns_of(r.pipe.source);
+    else if constexpr (I == at.rows)
+      return read.rows_of(r.pipe.source);
+    else
+      return answer_of_item<I, Options...>(r, whole, states, where, c);
+  };
+  return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r.folds)::size>{});
+}
+
+template <class... Options, class R, class Place>
+auto run_grouped_at(R const& r, Place where, contract c) {
+  if constexpr (std::same_as<Place, on::gpu_place> && mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
+    return run_grouped_mixed<Options...>(r, where, c);
+  else
+    return run_grouped_apart<Options...>(r, where, c);
 }
 
 /// On the GPU that holds the columns, else on the CPU.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows, columns and total of a matrix on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_mixed.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+namespace tally::inline v0::gpu {
+namespace {
+
+/// The lines of a unit that make sure that host and device lay a domain out alike.
+std::string layout_of_domain(group_type const& t, char const* name) {
+  return fmt::format("using {0} = {1};\n"
+                     "using {0}_nodes = {2};\n"
+                     "static_assert(sizeof({0}) == {3} && alignof({0}) == {4}, \"host and device lay a program out alike\");\n"
+                     "static_assert(sizeof({0}::states) == {5}, \"host and device lay its states out alike\");\n"
+                     "static_assert(sizeof({0}_nodes) == {6}, \"host and device lay its nodes out alike\");\n",
+                     name, t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
+}
+
+constexpr std::size_t rounded(i64 states, std::size_t bytes) { return (static_cast<std::size_t>(states) * bytes + 255) / 256 * 256; }
+
+/// What kernel/mixed_meeting.cuh calls mixed_room, in bytes.
+std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
+  auto const along = static_cast<std::size_t>(r.f.along_bytes);
+  return rounded(cut.slots() * cut.columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * cut.columns, r.columns_type->states_bytes) +
+         rounded(cut.chunks * cut.rows, along) + rounded(cut.chunk_groups() * cut.rows, along) +
+         rounded(cut.rows, r.total_type->states_bytes) + rounded(cut.bands, r.total_type->states_bytes);
+}
+std::size_t arrivals(mixed_cut const& cut) {
+  return static_cast<std::size_t>(i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands + 1);
+}
+
+} // namespace
+
+unit unit_of(mixed_request const& r, mixed_plan const& p) {
+  unit u;
+  u.header = "tally/kernel/mixed.cuh";
+  u.extra_headers = headers_for(*r.columns_type);
+  for (auto const* t : {r.rows_type, r.total_type})
+    if (u.extra_headers.empty()) u.extra_headers = headers_for(*t);
+  u.definitions = r.definitions();
+  u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +
+                 layout_of_domain(*r.total_type, "of_all");
+  u.name_expression = fmt::format("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all>", spell(p));
+  return u;
+}
+
+mixed_planned plan_mixed(mixed_request& r, staged_columns& staged) {
+  r.f.of.target = target_of(r.ordinal);
+  mixed_planned first = make_mixed_plan(r.f); // what does not join is not staged twice
+  if (!first.joins) return first;
+  stage_columns(r.places, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
+  return make_mixed_plan(r.f);
+}
+
+void enqueue(mixed_request& r, mixed_planned const& chosen) {
+  kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(r, chosen.plan); });
+  struct { // what kernel/mixed_meeting.cuh calls mixed_places
+    void* scratch;
+    void* counters;
+  } places{workspace(r.ordinal, r.stream, scratch_bytes(r, chosen.cut), workspace_kind::scratch),
+           workspace(r.ordinal, r.stream, 4 * arrivals(chosen.cut), workspace_kind::zeros)};
+  auto cut = chosen.cut;
+  void* arguments[] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns,
+                       &r.to_rows, &r.to_total, &places};
+  launch_shape shape;
+  shape.grid_blocks = static_cast<unsigned>(chosen.blocks());
+  shape.block_threads = mixed_threads;
+  shape.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
+  launch(k, shape, arguments, r.stream);
+}
+
+} // namespace tally::inline v0::gpu

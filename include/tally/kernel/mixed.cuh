@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The route "mixed": columns, rows and total of one matrix in one read, to the bits that each would have alone. Layer 4. Lane l of a
+// column's leaf is rows l, l + lanes, ... of a band, so a tile of these rows closes one lane of every column of a chunk, and each of
+// its rows is one leaf of a row. A block walks lane after lane; lanes that are neighbours are merged as they close.
+#pragma once
+
+#include <tally/fold/folds.hpp>
+#include <tally/kernel/answers.cuh>
+#include <tally/kernel/even_states.cuh>
+#include <tally/kernel/mixed_meeting.cuh>
+#include <tally/kernel/tile.cuh>
+#include <tally/kernel/warp_tree.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// A fold's states as they are, whatever they hold.
+template <class Leaf>
+struct plain_states {
+  using M = typename Leaf::monoid_type;
+  using state = typename Leaf::state;
+  __device__ __forceinline__ static state from(M const&, state const& s) { return s; }
+  __device__ __forceinline__ static state back(M const&, state const& s, u64) { return s; }
+  struct combine {
+    M const& m;
+    u64 each;
+    __device__ __forceinline__ state operator()(state const& a, state const& b, int) const { return m.combine(a, b); }
+  };
+};
+/// How states move where all leaves are whole, and where they may not be.
+template <bool Whole, class Leaf>
+struct moving_states {
+  using type = plain_states<Leaf>;
+};
+template <class Leaf>
+struct moving_states<true, Leaf> {
+  using type = even_states<Leaf>;
+};
+template <bool Whole, class Leaf>
+using moving = typename moving_states<Whole, Leaf>::type;
+
+/// The states of V neighbours in one thread.
+template <class State, int V>
+struct beside {
+  State of[V];
+};
+
+/// Lanes of neighbouring columns as they close: kept in registers until their neighbours have.
+template <bool Whole, int V, class Program>
+struct column_lanes;
+template <bool Whole, int V, class Columns, class... Leaves>
+struct column_lanes<Whole, V, program<Columns, Leaves...>> {
+  using Program = program<Columns, Leaves...>;
+  using Strips = pack<beside<typename moving<Whole, Leaves>::state, V>...>;
+  static constexpr leaf_shape shape = shape_of<Program>;
+  level_stack<Strips, levels_of(shape.lanes())> stack;
+  Strips last;
+
+  template <class Row>
+  __device__ __forceinline__ void add(Program const& p, int k, Row const& row_of) { // row_of(step) feeds every element of the lane
+    auto running = unpack([](auto const&... l) { return make_pack(lanes_t<typename cuda::std::remove_cvref_t<decltype(l)>::monoid_type, V>(l.monoid)...); },
+                          p.leaves);
+    row_of([&](int v, bool on, auto const& row) {
+      for_each_index<Program::leaf_count>([&](auto i) { get<i>(p.leaves).step(get<i>(running), v, on, row); });
+    });
+    for_each_index<Program::leaf_count>([&](auto i) {
+      auto const& m = get<i>(p.leaves).monoid;
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        get<i>(last).of[v] = moving<Whole, nth_t<i, Leaves...>>::from(m, get<i>(running).close(m, v));
+    });
+    push(p, k);
+  }
+  /// A lane without any element.
+  __device__ __forceinline__ void add_nothing(Program const& p, int k) {
+    for_each_index<Program::leaf_count>([&](auto i) {
+      auto const& m = get<i>(p.leaves).monoid;
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        get<i>(last).of[v] = moving<Whole, nth_t<i, Leaves...>>::from(m, m.identity());
+    });
+    push(p, k);
+  }
+  /// Column v of this thread, over `lanes` lanes.
+  __device__ __forceinline__ typename Program::states of(Program const& p, int v, int lanes) const {
+    typename Program::states s;
+    for_each_index<Program::leaf_count>([&](auto i) {
+      get<i>(s) = moving<Whole, nth_t<i, Leaves...>>::back(get<i>(p.leaves).monoid, get<i>(last).of[v], u64(shape.rows) * u64(lanes));
+    });
+    return s;
+  }
+
+private:
+  __device__ __forceinline__ void push(Program const& p, int k) {
+    auto const merge = [&](Strips const& left, Strips const& right, int level) {
+      Strips out = left;
+      for_each_index<Program::leaf_count>([&](auto i) {
+        typename moving<Whole, nth_t<i, Leaves...>>::combine const combine{get<i>(p.leaves).monoid, u64(shape.rows)};
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          get<i>(out).of[v] = combine(get<i>(left).of[v], get<i>(right).of[v], 1 << level);
+      });
+      return out;
+    };
+    last = stack.push(merge, k, last);
+  }
+};
+
+/// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by its position.
+template <bool Whole, int Own, class... Columns, class... Leaves>
+__device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, unsigned char const* tile, int row, i64 position,
+                                              i64 column, int width) {
+  using Program = program<pack<Columns...>, Leaves...>;
+  constexpr leaf_shape shape = shape_of<Program>;
+  constexpr int V = shape.group;
+  int const lane = int(threadIdx.x % 32);
+  auto running = unpack([](auto const&... l) { return make_pack(lanes_t<typename cuda::std::remove_cvref_t<decltype(l)>::monoid_type, V>(l.monoid)...); },
+                        p.leaves);
+#pragma unroll
+  for (int r = 0; r < shape.rows; ++r) {
+    auto strip = tile_strip_of<V, shape.elements(), shape.rows>(p.columns);
+    int const first = r * shape.lanes() + lane * V;
+    strip.load(tile, row, first);
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+        i64 const at = position + first + v;
+        get<i>(p.leaves).step(get<i>(running), v, Whole || first + v < width,
+                              strip.row_at(p.columns, v, at, i < Own ? column + first + v : at));
+      });
+  }
+  typename Program::states s;
+  for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+    using moves = moving<Whole, nth_t<i, Leaves...>>;
+    auto const& m = get<i>(p.leaves).monoid;
+    typename nth_t<i, Leaves...>::state of[V];
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      of[v] = get<i>(running).close(m, v);
+    auto const closed = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of);
+    typename moves::combine const combine{m, u64(V) * u64(shape.rows)};
+    get<i>(s) = moves::back(m, finish_trees<1>(combine, moves::from(m, closed)), u64(shape.elements()));
+  });
+  return s;
+}
+
+/// One unit: the states of its columns and of the leaves of its rows go to memory.
+template <mixed_plan P, bool Whole, int Own, class Program, class Along>
+__device__ __forceinline__ void fold_unit(Program const& down, Along const& along, mixed_cut const& cut, int slot, int chunk,
+                                          typename Program::states* of_columns, typename Along::states* of_rows, unsigned char* room) {
+  constexpr leaf_shape shape = shape_of<Program>;
+  constexpr int width = shape.elements(), V = width / mixed_folding_threads;
+  int const thread = int(threadIdx.x) - 32, warp = thread / 32;
+  int const lane = slot % cut.splits * cut.lanes_of_unit;
+  i64 const band = i64(slot / cut.splits) * width, first_column = i64(chunk) * width;
+  int const height = Whole ? width : int(cut.rows - band < width ? cut.rows - band : width);
+  int const here = Whole ? width : int(cut.columns - first_column < width ? cut.columns - first_column : width);
+  int const below = (height < shape.lanes() ? height : shape.lanes()) - lane; // lanes from here on that have a row
+  int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
+  column_lanes<Whole, V, Program> columns;
+  auto const rows_of = [&](int k) { return Whole ? shape.rows : (height - 1 - lane - k) / shape.lanes() + 1; };
+  read_tiles<P, width, shape.rows>(down.columns, cut, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
+                                   [&](int k, unsigned char const* tile) {
+    int const present = rows_of(k);
+    i64 const first_row = band + lane + k;
+    if (Whole || warp < present) {
+      i64 const row = first_row + warp * shape.lanes();
+      auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
+      if (thread % 32 == 0)
+        of_rows[i64(chunk) * cut.rows + row] = s;
+    }
+    columns.add(down, k, [&](auto const& step) {
+#pragma unroll
+      for (int r = 0; r < shape.rows; ++r) {
+        auto strip = tile_strip_of<V, width, shape.rows>(down.columns);
+        strip.load(tile, r, thread * V);
+        i64 const row = first_row + r * shape.lanes();
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          step(v, Whole || r < present, strip.row_at(down.columns, v, row * cut.columns + first_column + thread * V + v, row));
+      }
+    });
+  });
+  if (thread < 0)
+    return;
+  if constexpr (!Whole)
+    for (int k = tiles; k < cut.lanes_of_unit; ++k)
+      columns.add_nothing(down, k);
+#pragma unroll
+  for (int v = 0; v < V; ++v)
+    if (int const c = thread * V + v; Whole || c < here)
+      of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
+}
+
+/// Columns and rows of a matrix, and its total where Total has leaves; either of the latter may have none.
+template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total>
+__global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
+    mixed(__grid_constant__ Columns const down, __grid_constant__ ColumnNodes const column_nodes, __grid_constant__ Rows const rows,
+          __grid_constant__ RowNodes const row_nodes, __grid_constant__ Total const total, __grid_constant__ mixed_cut const cut,
+          answer_arrays const to_columns, answer_arrays const to_rows, typename Total::states* to_total, mixed_places const at) {
+  extern __shared__ __align__(128) unsigned char room[];
+  constexpr leaf_shape shape = shape_of<Columns>;
+  auto const along = beside_each_other(down.columns, rows, total);
+  using Along = cuda::std::remove_cvref_t<decltype(along)>;
+  int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
+  auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
+  bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
+  if (whole)
+    fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
+  else
+    fold_unit<P, false, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
+  meet_rows<Rows>(along, total, cut, room_for, slot, chunk, room, to_total, [&](typename Rows::states const& s, i64 row) {
+    if constexpr (Rows::leaf_count > 0)
+      write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
+  });
+  meet_columns(down, cut, room_for, slot, chunk,
+               [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
+}
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the units of a mixed read meet: the last block of neighbouring units folds what they left in memory, in order, and the last of
+// those the rest. Layer 4. Units below each other share columns, units beside each other share rows; the total is the tree over whole
+// rows. Counters wrap to zero, so nothing is cleared.
+#pragma once
+
+#include <tally/fold/tree.hpp>
+#include <tally/kernel/chunks.cuh>
+#include <tally/kernel/warp_tree.cuh>
+#include <tally/plan/mixed_plan.hpp>
+
+namespace tally::inline v0::kernel {
+
+/// Memory for the states of units (any bytes) and counters (zeros).
+struct mixed_places {
+  unsigned char* scratch;
+  u32* arrivals;
+};
+
+/// The folds of two programs over the same columns.
+template <class Columns, class... As, class... Bs>
+__device__ __forceinline__ auto beside_each_other(Columns const& c, program<Columns, As...> const& a, program<Columns, Bs...> const& b) {
+  return program<Columns, As..., Bs...>{c, 0, 0, join(a.leaves, b.leaves)};
+}
+
+/// The states of units, and of groups of units.
+template <class Columns, class Along, class Total>
+struct mixed_room {
+  typename Columns::states *columns, *column_groups;
+  typename Along::states *rows, *row_groups;
+  typename Total::states *of_rows, *of_bands;
+  u32 *column_arrivals, *row_arrivals, *band_arrivals, *last_arrival;
+  __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at) {
+    unsigned char* next = at.scratch;
+    auto const take = [&]<class State>(State*& p, i64 n) {
+      p = reinterpret_cast<State*>(next);
+      next += (n * i64(sizeof(State)) + 255) / 256 * 256;
+    };
+    take(columns, cut.slots() * cut.columns);
+    take(column_groups, cut.slot_groups() * cut.columns);
+    take(rows, cut.chunks * cut.rows);
+    take(row_groups, cut.chunk_groups() * cut.rows);
+    take(of_rows, cut.rows);
+    take(of_bands, cut.bands);
+    column_arrivals = at.arrivals;
+    row_arrivals = column_arrivals + i64(cut.chunks) * (cut.slot_groups() + 1);
+    band_arrivals = row_arrivals + i64(cut.slots()) * (cut.chunk_groups() + 1);
+    last_arrival = band_arrivals + cut.bands;
+  }
+};
+
+/// Folds `slots` neighbouring slots for each of a block's items: item i stands at item_of(i) of every slot (negative: nowhere), slots are
+/// `pitch` states apart; done(place, states) receives each. Loads of eight slots of several items are on their way together.
+template <class Program, class ItemOf, class Done>
+__device__ __forceinline__ void fold_slots(Program const& p, typename Program::states const* from, i64 pitch, int slots, int items,
+                                           ItemOf const& item_of, Done const& done) {
+  using States = typename Program::states;
+  constexpr int beside = sizeof(States) <= 8 ? 4 : sizeof(States) <= 16 ? 2 : 1, ahead = 8;
+  auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
+#pragma unroll 1
+  for (int first = int(threadIdx.x); first < items; first += beside * mixed_threads) {
+    i64 at[beside];
+#pragma unroll
+    for (int u = 0; u < beside; ++u)
+      at[u] = first + u * mixed_threads < items ? item_of(first + u * mixed_threads) : -1;
+    neighbour_stack<States, 24> tree[beside];
+#pragma unroll 1
+    for (int slot = 0; slot < slots; slot += ahead) {
+      int const present = slots - slot < ahead ? slots - slot : ahead;
+      States s[beside][ahead];
+#pragma unroll
+      for (int k = 0; k < ahead; ++k)
+#pragma unroll
+        for (int u = 0; u < beside; ++u)
+          if (k < present && at[u] >= 0)
+            s[u][k] = from[(slot + k) * pitch + at[u]];
+#pragma unroll
+      for (int u = 0; u < beside; ++u)
+        if (at[u] >= 0) {
+          States const eight = combine_in_registers(combine, s[u], present);
+          if (slots <= ahead)
+            done(at[u], eight);
+          else
+            tree[u].push(combine, eight);
+        }
+    }
+    if (slots > ahead)
+#pragma unroll
+      for (int u = 0; u < beside; ++u)
+        if (at[u] >= 0)
+          done(at[u], tree[u].root(combine));
+  }
+}
+
+/// The slots of a set meet: the last block of each group folds it, the last of all groups the groups. True in that block.
+template <class Program, class ItemOf, class Done>
+__device__ __forceinline__ bool meet_slots(Program const& p, typename Program::states const* of_slots, typename Program::states* of_groups,
+                                           i64 pitch, int slot, int slots, int slots_of_group, u32* arrivals, int items,
+                                           ItemOf const& item_of, Done const& done) {
+  int const groups = (slots - 1) / slots_of_group + 1, group = slot / slots_of_group;
+  int const first = group * slots_of_group, present = slots - first < slots_of_group ? slots - first : slots_of_group;
+  if (!comes_last(arrivals, group, present))
+    return false;
+  if (groups > 1) {
+    fold_slots(p, of_slots + first * pitch, pitch, present, items, item_of,
+               [&](i64 at, typename Program::states const& s) { of_groups[group * pitch + at] = s; });
+    if (!comes_last(arrivals, groups, groups))
+      return false;
+  }
+  fold_slots(p, groups > 1 ? of_groups : of_slots, pitch, groups > 1 ? groups : slots, items, item_of, done);
+  return true;
+}
+
+/// The tree over n states by the whole block; thread 0 has the root.
+template <class Program>
+__device__ __forceinline__ typename Program::states fold_with_block(Program const& p, typename Program::states const* from, i64 n,
+                                                                    unsigned char* room) {
+  using States = typename Program::states;
+  auto* const s = reinterpret_cast<States*>(room);
+  auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
+  int const thread = int(threadIdx.x);
+  i64 each = 1;
+  while (each * mixed_folding_threads < n)
+    each *= 2;
+  int const there = int((n - 1) / each + 1);
+  __syncthreads();
+  if (thread < there) {
+    i64 const first = thread * each, left = n - first;
+    s[thread] = fold_in_order(combine, int(left < each ? left : each), [&](int i) { return from[first + i]; });
+  }
+#pragma unroll 1
+  for (int h = 1; h < there; h *= 2) {
+    __syncthreads();
+    if (thread % (2 * h) == 0 && thread + h < there)
+      s[thread] = combine(s[thread], s[thread + h]);
+  }
+  __syncthreads();
+  return s[0];
+}
+
+/// Units beside each other meet in their rows: done(states, row) for every row, and the total in *to_total.
+template <class Rows, class Along, class Total, class Room, class Done>
+__device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, int slot, int chunk,
+                                          unsigned char* room, typename Total::states* to_total, Done const& done) {
+  if constexpr (Along::leaf_count > 0) {
+    constexpr leaf_shape shape = shape_of<Along>;
+    int const band = slot / cut.splits, lanes = cut.lanes_of_unit;
+    i64 const first = i64(band) * shape.elements();
+    i64 const first_lane = first + slot % cut.splits * lanes;
+    bool const last = meet_slots(
+        along, at.rows, at.row_groups, cut.rows, chunk, cut.chunks, cut.chunks_of_group, at.row_arrivals + i64(slot) * (cut.chunk_groups() + 1),
+        lanes * shape.rows,
+        [&](int i) {
+          i64 const row = first_lane + i / lanes * shape.lanes() + i % lanes;
+          return row < cut.rows ? row : -1;
+        },
+        [&](i64 row, typename Along::states const& s) {
+          typename Rows::states own;
+          for_each_index<Rows::leaf_count>([&](auto i) { get<i>(own) = get<i>(s); });
+          done(own, row);
+          typename Total::states rest;
+          for_each_index<Total::leaf_count>([&](auto i) { get<i>(rest) = get<Rows::leaf_count + int(i)>(s); });
+          if constexpr (Total::leaf_count > 0)
+            at.of_rows[row] = rest;
+        });
+    if constexpr (Total::leaf_count > 0)
+      if (last && comes_last(at.band_arrivals, band, cut.splits)) {
+        i64 const left = cut.rows - first;
+        auto const s = fold_with_block(total, at.of_rows + first, left < shape.elements() ? left : shape.elements(), room);
+        if (threadIdx.x == 0)
+          at.of_bands[band] = s;
+        if (comes_last(at.last_arrival, 0, cut.bands)) {
+          auto const all = fold_with_block(total, at.of_bands, cut.bands, room);
+          if (threadIdx.x == 0)
+            *to_total = all;
+        }
+      }
+  }
+}
+
+/// Units below each other meet in their columns.
+template <class Columns, class Room, class Done>
+__device__ __forceinline__ void meet_columns(Columns const& down, mixed_cut const& cut, Room const& at, int slot, int chunk, Done const& done) {
+  constexpr leaf_shape shape = shape_of<Columns>;
+  i64 const first = i64(chunk) * shape.elements();
+  meet_slots(
+      down, at.columns, at.column_groups, cut.columns, slot, cut.slots(), cut.slots_of_group,
+      at.column_arrivals + i64(chunk) * (cut.slot_groups() + 1), shape.elements(),
+      [&](int i) { return first + i < cut.columns ? first + i : -1; },
+      [&](i64 column, typename Columns::states const& s) { done(s, column); });
+}
+
+} // namespace tally::inline v0::kernel

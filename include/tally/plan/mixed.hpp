@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The planner of reads that fold rows, columns and total of one matrix together: whether one read does it, by which tiles, and how
+// the work is cut. Layer 3.
+#pragma once
+
+#include <tally/plan/axes_facts.hpp>
+#include <tally/plan/mixed_plan.hpp>
+
+namespace tally::inline v0 {
+
+/// Everything about such a read; `of` has the sources and the target.
+struct mixed_facts {
+  facts of;
+  axes_layout columns; ///< the groups of the columns
+  int column_words;    ///< 32-bit words of a column's states while lanes close
+  int along_bytes;     ///< of the states of a row and of the total
+  bool commutative;    ///< all folds of all domains
+  bool exact;          ///< any fold of any domain
+  bool total;          ///< folds of the whole are asked for
+};
+
+/// The plan and the cut of one launch; `joins` is false where separate reads are made, for the reasons given.
+struct mixed_planned {
+  bool joins, total_joins;
+  mixed_plan plan;
+  mixed_cut cut;
+  i64 shared_bytes;
+  why_not_list why_not;
+  constexpr i64 blocks() const { return i64(cut.slots()) * cut.chunks; }
+};
+
+namespace planning {
+
+/// Whether one read can do it.
+constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
+  i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
+  auto const no = [&](char const* sentence, i64 a = 0, i64 b = 0) {
+    why.add("one read", sentence, -1, a, b);
+    return false;
+  };
+  if (f.columns.reduced_axes != 1 || f.columns.kept_axes != 1)
+    return no("the axes do not make a matrix");
+  grid_axis const &down = f.columns.reduced[0], &beside = f.columns.kept[0];
+  if (beside.position_step != 1 || down.position_step != beside.extent)
+    return no("the rows are not the inner axis");
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (f.of.sources[c].bytes_per_element > 0 && beside.steps[c] != 1)
+      return no("neighbours of a row lie {0} elements apart", beside.steps[c]);
+  if (!f.commutative)
+    return no("a fold that does not commute folds every row of a leaf before the next");
+  if (f.exact)
+    return no("exact sums have windows, not lanes");
+  if (beside.extent < width || down.extent < lanes)
+    return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
+  if (width < mixed_folding_threads)
+    return no("a leaf of {0} elements is less than one for each thread", width);
+  return true;
+}
+
+/// Bytes of a tile: a leaf's rows of a leaf's width.
+constexpr i64 mixed_tile_bytes(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() * f.rows_per_leaf; }
+
+/// The load and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit, which hides
+/// where each begins and ends.
+constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
+  i64 const tile = mixed_tile_bytes(f.of), room = f.of.target.shared_bytes_per_block - 2048;
+  bool aligned = f.of.target.compute_major >= 9;
+  axes_facts const grid{f.of, f.columns};
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0)
+      aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
+  out.plan.blocks_per_multiprocessor = 6 * tile <= room && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
+  i64 const fit = room / out.plan.blocks_per_multiprocessor / (tile > 0 ? tile : 1);
+  out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, 6)) : 0;
+  if (!aligned)
+    out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
+  i64 const held = (out.plan.stages > 0 ? out.plan.stages : 1) * tile, meeting = i64(mixed_folding_threads) * f.along_bytes;
+  out.shared_bytes = held > meeting ? held : meeting;
+  if (out.shared_bytes > room) {
+    out.why_not.add("one read", "a tile takes {0} bytes of shared memory, a block has {1}", -1, out.shared_bytes, room);
+    return false;
+  }
+  return true;
+}
+
+/// A power of two whose square is at least n, so that two steps fold n slots.
+constexpr int group_of_slots(i64 n) {
+  int g = 8;
+  while (i64(g) * g < n)
+    g *= 2;
+  return g;
+}
+
+/// Units: whole bands where they fill the chip evenly, else halves of them and so on.
+constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
+  mixed_cut& cut = out.cut;
+  i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
+  cut.rows = f.columns.extent;
+  cut.columns = f.columns.groups;
+  for (int c = 0; c < f.of.source_count; ++c)
+    cut.row_steps[c] = f.columns.reduced[0].steps[c];
+  cut.bands = int((cut.rows - 1) / width + 1);
+  cut.chunks = int((cut.columns - 1) / width + 1);
+  i64 const at_once = i64(f.of.target.multiprocessors) * out.plan.blocks_per_multiprocessor;
+  i64 splits = 1;
+  for (; splits * 16 < lanes; splits *= 2) {
+    i64 const units = i64(cut.bands) * cut.chunks * splits, waves = (units - 1) / at_once + 1;
+    if (units >= 4 * at_once || units * 100 >= waves * at_once * 85)
+      break;
+  }
+  cut.splits = int(splits);
+  cut.lanes_of_unit = int(lanes / splits);
+  cut.slots_of_group = group_of_slots(cut.slots());
+  cut.chunks_of_group = group_of_slots(cut.chunks);
+  bool const whole_rows = cut.columns % width == 0 && (cut.chunks & (cut.chunks - 1)) == 0;
+  out.total_joins = f.total && whole_rows;
+  if (f.total && !whole_rows)
+    out.why_not.add("total in the same read", "a row of {0} elements is no subtree of the whole: its leaves are not a power of two", -1,
+                    cut.columns);
+}
+
+} // namespace planning
+
+/// Plans the read of a matrix of at least one element.
+constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
+  mixed_planned out{};
+  out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
+  if (out.joins)
+    planning::cut_mixed(f, out);
+  out.joins = out.joins && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
+  return out;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of one read of a matrix that folds rows, columns and the whole together, and how its work is cut for one launch.
+// Layer 3; kernels include it.
+#pragma once
+
+#include <tally/plan/plan.hpp>
+
+namespace tally::inline v0 {
+
+/// All decisions about the kernel of rows, columns and total in one read.
+struct mixed_plan {
+  int stages; ///< of the ring of tiles of a block; 0: one tile that threads fill
+  int blocks_per_multiprocessor;
+  friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
+};
+
+/// Threads that fold; a warp in front of them asks for tiles.
+inline constexpr int mixed_folding_threads = 256;
+inline constexpr int mixed_threads = mixed_folding_threads + 32;
+
+/// How the work is cut. A band is as many rows as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
+/// of two: a subtree of every column) in one chunk, and the work of one block.
+struct mixed_cut {
+  i64 rows, columns;
+  i64 row_steps[max_sources]; ///< from a row to the next, in elements of a column
+  int bands, chunks;
+  int splits;        ///< units of a band in one chunk
+  int lanes_of_unit;
+  int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
+  int chunks_of_group;
+  constexpr int slots() const { return bands * splits; }
+  constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
+  constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }
+};
+
+} // namespace tally::inline v0

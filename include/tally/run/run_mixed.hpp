@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Domains of one matrix in one read on a GPU: finds among the items of a grouped reduction the columns (the outer axes folded away),
+// the rows (the inner axes) and the folds of the whole, and computes what joins together. Layer 5.
+#pragma once
+
+#include <bit>
+#include <optional>
+
+#include <tally/run/gpu_mixed.hpp>
+#include <tally/run/run_over.hpp>
+
+namespace tally::inline v0::detail {
+
+/// The axes an item folds away, as bits; 0 for what is not a grouping along axes.
+template <class Item>
+inline constexpr u32 axes_of_item = 0;
+template <int... Axes, class... Folds>
+inline constexpr u32 axes_of_item<folded_over<index_list<Axes...>, Folds...>> = folded_over<index_list<Axes...>, Folds...>::reduced;
+
+/// Where the columns and the rows of a matrix stand among items, -1 for nowhere.
+struct mixed_items {
+  int columns, rows;
+};
+/// The first item that folds outer axes away and the first that folds the other axes away.
+template <class... Items>
+constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
+  u32 const all = rank < 32 ? (u32(1) << rank) - 1 : 0;
+  u32 const of[] = {axes_of_item<Items>..., 0};
+  for (int i = 0; i < int(sizeof...(Items)); ++i)
+    if (of[i] != 0 && of[i] != all && (of[i] & (of[i] + 1)) == 0) {
+      for (int k = 0; k < int(sizeof...(Items)); ++k)
+        if (of[k] == (all & ~of[i]))
+          return {i, k};
+      return {i, -1};
+    }
+  return {-1, -1};
+}
+
+template <class... Leaves>
+constexpr bool all_commute(pack<Leaves...> const*) {
+  return (true && ... && Leaves::monoid_type::law.commutative);
+}
+template <class... Leaves>
+constexpr bool any_exact_leaf(pack<Leaves...> const*) {
+  return (false || ... || exact_monoid<typename Leaves::monoid_type>);
+}
+/// 32-bit words of a column while its lanes close: a state a level, without the numbers that whole lanes need not carry.
+template <class Leaf>
+constexpr int words_while_closing() {
+  using M = typename Leaf::monoid_type;
+  if constexpr (even_monoid<M> && !Leaf::masked)
+    return int((sizeof(typename M::even) + 3) / 4);
+  else
+    return int((sizeof(typename M::state) + 3) / 4);
+}
+template <class... Leaves>
+constexpr int words_while_closing(pack<Leaves...> const*) {
+  return (0 + ... + words_while_closing<Leaves>());
+}
+
+/// A program of no folds over the same columns.
+template <class Columns, class... Leaves>
+auto with_leaves(Columns const& c, pack<Leaves...> const& leaves) {
+  return program<Columns, Leaves...>{c, 0, 0, leaves};
+}
+/// The rows' domain, or one of no folds.
+template <int Item, class Folds, class Pipe, class Columns>
+auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Columns const& columns) {
+  if constexpr (Item >= 0) {
+    return get<Item>(items).bind(pipe);
+  } else {
+    auto const none = with_leaves(columns, pack<>{});
+    return domain<int, std::remove_cvref_t<decltype(none)>, pack<>>{0, none, {}};
+  }
+}
+
+/// The columns, rows and total of a matrix as one read.
+template <class ColumnDomain, class RowDomain, class Total>
+class mixed_read;
+template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class Total>
+class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, Total> {
+public:
+  using Columns = std::remove_cvref_t<decltype(ColumnProgram::columns)>;
+  using along = decltype(with_leaves(std::declval<Columns>(), join(std::declval<RowProgram>().leaves, std::declval<Total>().leaves)));
+  using all = decltype(with_leaves(std::declval<Columns>(), join(std::declval<ColumnProgram>().leaves, std::declval<along>().leaves)));
+  static constexpr bool has_rows = sizeof...(RowNodes) > 0;
+
+  template <class Source>
+  mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
+             Total const& total, Source const& s, on::gpu_place where, contract c)
+      : columns_(columns), rows_(rows), total_(total) {
+    axes_layout const at = layout_of(s, ColumnWhere::is_reduced);
+    where.ordinal = ordinal_for(columns_.program, at, where);
+    columns_.program.extent = at.extent;
+    request_ = request_of_types();
+    request_.columns = &columns_.program;
+    request_.rows = &rows_.program;
+    request_.total = &total_;
+    request_.column_nodes = &columns_.nodes;
+    request_.row_nodes = &rows_.nodes;
+    request_.ordinal = where.ordinal;
+    request_.stream = where.queue;
+    places_in_grid(columns_.program, at, request_.places);
+    auto const* leaves = static_cast<decltype(all::leaves) const*>(nullptr);
+    constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
+    int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
+    int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
+    request_.f = {facts_of(columns_.program, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
+                  Total::leaf_count > 0};
+    if (at.groups > 0 && at.extent > 0)
+      planned_ = gpu::plan_mixed(request_, staged_);
+  }
+  mixed_read(mixed_read const&) = delete;
+  mixed_planned const& planned() const { return planned_; }
+  /// What the types alone say of a request.
+  static gpu::mixed_request request_of_types() {
+    static gpu::kernels_of<mixed_plan> kernels;
+    gpu::mixed_request r{};
+    r.columns_type = &group_type_of<ColumnProgram, pack<ColumnNodes...>>();
+    r.rows_type = &group_type_of<RowProgram, pack<RowNodes...>>();
+    r.total_type = &group_type_of<Total, pack<>>();
+    r.definitions = &definitions_of<all>;
+    r.kernels = &kernels;
+    return r;
+  }
+  /// Whether it is worth one read: at least two domains join.
+  bool joins() const { return planned_.joins && (has_rows || planned_.total_joins); }
+
+  /// Queues the read, its answers to device memory, and the states of the whole too if they have joined.
+  void queue_to(answer_arrays const& columns, answer_arrays const& rows, void* total) {
+    request_.to_columns = columns;
+    request_.to_rows = rows;
+    request_.to_total = total;
+    gpu::enqueue(request_, planned_);
+  }
+  /// Queues the read; total() is there if it has joined.
+  void queue() {
+    auto const& at = request_.f.columns;
+    to_columns_.emplace(at.groups, request_.ordinal, request_.stream);
+    answer_arrays to_rows{};
+    if constexpr (has_rows) {
+      to_rows_.emplace(at.extent, request_.ordinal, request_.stream);
+      to_rows = to_rows_->places();
+    }
+    slot_ = gpu::take_result_slot(request_.ordinal, sizeof(typename Total::states));
+    queue_to(to_columns_->places(), to_rows, slot_.device());
+  }
+  template <class Source>
+  auto columns_of(Source const& s) {
+    return fetched<ColumnWhere>(*to_columns_, s);
+  }
+  template <class Source>
+  auto rows_of(Source const& s) {
+    return fetched<RowWhere>(*to_rows_, s);
+  }
+  typename Total::states total() const {
+    gpu::wait(request_.ordinal, request_.stream);
+    return *static_cast<typename Total::states const*>(slot_.host());
+  }
+
+private:
+  template <class Where, class Answers, class Source>
+  auto fetched(Answers& answers, Source const& s) {
+    i64 extents[Where::kept > 0 ? Where::kept : 1]{};
+    kept_extents(Where{}, s, extents);
+    return answers.template fetch<Where::kept>(extents);
+  }
+  template <class Program, class... Nodes>
+  struct answers_type {
+    using type = answers_on_device<Program, Nodes...>;
+  };
+  template <class Program>
+  struct answers_type<Program> {
+    using type = int;
+  };
+  domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> columns_;
+  domain<RowWhere, RowProgram, pack<RowNodes...>> rows_;
+  Total total_;
+  gpu::mixed_request request_{};
+  gpu::staged_columns staged_;
+  mixed_planned planned_{};
+  std::optional<answers_on_device<ColumnProgram, ColumnNodes...>> to_columns_;
+  std::optional<typename answers_type<RowProgram, RowNodes...>::type> to_rows_;
+  gpu::result_slot slot_;
+};
+
+/// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.
+template <mixed_items At, class Folds, class Pipe, class Leaves>
+auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c) {
+  auto const columns = get<At.columns>(items).bind(pipe);
+  auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
+  auto const total = with_leaves(columns.program.columns, whole);
+  return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>(
+      columns, rows, total, pipe.source, where, c);
+}
+
+} // namespace tally::inline v0::detail

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Rows, columns and total of one matrix in one read: tally beside three passes of torch and torch.compile, in one process on one device,
+# interleaved, each answer checked against f64 first. The target `mixed` of the build makes its library. Test layer.
+"""Measures row 9 of the bars."""
+import argparse
+import ctypes
+import datetime
+import statistics
+import sys
+from pathlib import Path
+
+CEILING = 4.65e12
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--library", default=str(Path(__file__).resolve().parents[2] / "build" / "bench" / "libmixed.so"))
+    p.add_argument("--types", default="f32,bf16")
+    p.add_argument("--shapes", default="65536x4096,4096x65536,8192x32768,16384x1024")
+    p.add_argument("--trials", type=int, default=20)
+    p.add_argument("--compiled", action="store_true", help="torch.compile too")
+    return p.parse_args()
+
+
+def measure(torch, contestants, trials):
+    """Microseconds of every trial of each contestant, taken in turn."""
+    for run in contestants.values():
+        for _ in range(3):
+            run()
+    times = {name: [] for name in contestants}
+    for _ in range(trials):
+        for name, run in contestants.items():
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            for _ in range(4):
+                run()
+            end.record()
+            end.synchronize()
+            times[name].append(begin.elapsed_time(end) * 250)
+    return times
+
+
+def main():
+    a = parse()
+    import torch
+
+    torch.cuda.set_stream(torch.cuda.Stream())
+    torch.manual_seed(20261120)
+    own = ctypes.CDLL(a.library)
+    pointer, number = ctypes.c_void_p, ctypes.c_longlong
+    own.mixed_sums.argtypes = [ctypes.c_int, pointer, number, number, pointer, pointer, pointer, pointer]
+    stream = torch.cuda.current_stream().cuda_stream
+    print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
+    print("command: tests/bench/mixed.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
+    print(f"device: {torch.cuda.get_device_properties(0).name}, torch {torch.__version__}; median microseconds of {a.trials} interleaved trials")
+    for kind, type_name in enumerate(("f32", "bf16")):
+        if type_name not in a.types.split(","):
+            continue
+        for shape in a.shapes.split(","):
+            rows, columns = map(int, shape.split("x"))
+            x = torch.empty(rows, columns, device="cuda").uniform_(-0.5, 1).to({"f32": torch.float32, "bf16": torch.bfloat16}[type_name])
+            out = [torch.full((n,), float("nan"), device="cuda") for n in (columns, rows, 1)]
+
+            def tally():
+                if own.mixed_sums(kind, x.data_ptr(), rows, columns, *(o.data_ptr() for o in out), stream):
+                    sys.exit("tally failed")
+
+            tally()
+            torch.cuda.synchronize()
+            exact = [x.sum(0, dtype=torch.float64), x.sum(1, dtype=torch.float64), x.sum(dtype=torch.float64).reshape(1)]
+            for name, o, e in zip(("columns", "rows", "total"), out, exact):
+                if not ((o.double() - e).abs() <= 1e-5 * e.abs() + 1e-2).all():
+                    print(f"{type_name} {shape} {name}: WRONG by {(o.double() - e).abs().max().item()}")
+            f32 = torch.float32
+            contestants = {"tally": tally, "three passes": lambda: (x.sum(0, dtype=f32), x.sum(1, dtype=f32), x.sum(dtype=f32))}
+            if a.compiled:
+                fold = torch.compile(lambda t: (t.sum(0, dtype=f32), t.sum(1, dtype=f32), t.sum(dtype=f32)), mode="max-autotune-no-cudagraphs",
+                                     dynamic=False)
+                contestants["inductor"] = lambda: fold(x)
+            times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials).items()}
+            rate = x.numel() * x.element_size() / times["tally"] / 1e-6
+            best = min(t for name, t in times.items() if name != "tally")
+            text = "  ".join(f"{name} {t:.1f}" for name, t in times.items())
+            print(f"{type_name:5}{shape:14} {rate / 1e9:6.0f} GB/s {100 * rate / CEILING:4.0f} %  best peer/tally {best / times['tally']:5.2f}  {text}", flush=True)
+            del x, out, exact
+
+
+main()

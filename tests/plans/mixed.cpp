@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the planner of rows, columns and total in one read decides, from numbers alone.
+#include <tally/plan/mixed.hpp>
+#include <tally/plan/targets.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace tally;
+
+namespace {
+
+/// One column of f32, sums of rows, columns and all.
+mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
+  mixed_facts f{};
+  f.of.lanes_per_group = 4;
+  f.of.rows_per_leaf = 8;
+  f.of.source_count = 1;
+  f.of.sources[0] = {4, 1, 16};
+  f.of.target = targets::h200;
+  f.columns.kept_axes = f.columns.reduced_axes = 1;
+  f.columns.groups = columns;
+  f.columns.extent = rows;
+  f.columns.kept[0] = {columns, 1, {1}};
+  f.columns.reduced[0] = {rows, columns, {row_step}};
+  f.column_words = 28;
+  f.along_bytes = 8;
+  f.commutative = f.total = true;
+  return f;
+}
+bool says(mixed_planned const& p, char const* reason) {
+  for (int i = 0; i < p.why_not.count; ++i)
+    if (std::string(p.why_not.entries[i].reason).find(reason) != std::string::npos) return true;
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("whole bands are the units where they fill the chip, parts of them where they do not") {
+  auto const wave = make_mixed_plan(sums_of(65536, 4096, 4096));
+  CHECK(wave.joins);
+  CHECK(wave.total_joins);
+  CHECK(wave.plan == mixed_plan{3, 2});
+  CHECK(wave.cut.splits == 1);
+  CHECK(wave.blocks() == 256);
+  CHECK(wave.cut.slots_of_group == 8);
+  auto const little = make_mixed_plan(sums_of(1024, 4096, 4096));
+  CHECK(little.cut.splits == 8);
+  CHECK(little.cut.lanes_of_unit == 16);
+  for (i64 const rows : {128, 5000, 70000, 262144}) {
+    auto const p = make_mixed_plan(sums_of(rows, 8192, 8192));
+    CHECK(p.cut.splits * p.cut.lanes_of_unit == 128);
+    CHECK(i64(p.cut.bands) * 1024 >= rows);
+    CHECK(p.cut.slot_groups() <= p.cut.slots_of_group);
+  }
+}
+
+TEST_CASE("rows that are not aligned are copied by threads, rows that are no subtree leave the total apart") {
+  auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
+  CHECK(odd.joins);
+  CHECK(odd.plan.stages == 0);
+  CHECK_FALSE(odd.total_joins);
+  CHECK(says(odd, "no subtree"));
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 3);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
+}
+
+TEST_CASE("what does not make tiles is refused with the reason") {
+  CHECK(says(make_mixed_plan(sums_of(4096, 1000, 1000)), "most of a tile empty"));
+  auto strided = sums_of(4096, 4096, 1);
+  strided.columns.kept[0].steps[0] = 4096;
+  CHECK(says(make_mixed_plan(strided), "elements apart"));
+  auto ordered = sums_of(4096, 4096, 4096);
+  ordered.commutative = false;
+  CHECK(says(make_mixed_plan(ordered), "does not commute"));
+  auto exact = sums_of(4096, 4096, 4096);
+  exact.exact = true;
+  CHECK(says(make_mixed_plan(exact), "windows"));
+  for (auto const& f : {ordered, exact, strided}) CHECK_FALSE(make_mixed_plan(f).joins);
+}
