@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The machine code of reads that fold rows, columns and total together: tiles come by bulk copies where rows are aligned and element by
+// element where they are not, and nothing is contracted. Needs NVRTC, no GPU.
+#include "ptx/kernel_text.hpp"
+
+using namespace tally;
+
+namespace {
+
+/// The PTX of a reduction by a plan.
+template <class R>
+std::string text_of_mixed(R const& r, mixed_plan const& p) {
+  auto const whole = tally::detail::bind_to(r.pipe, detail::whole_folds(r.folds));
+  constexpr auto at = detail::mixed_items_of<R>;
+  auto const columns = get<at.columns>(r.folds).bind(r.pipe);
+  auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
+  auto const total = detail::with_leaves(columns.program.columns, whole.program.leaves);
+  using read = detail::mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
+  return gpu::compile(gpu::unit_of(read::request_of_types(), p), 9, 0).ptx;
+}
+int count_in(std::string const& text, std::string const& what) {
+  int n = 0;
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+} // namespace
+
+TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and no product is contracted") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  auto const m = from(shaped(x, 65536, 4096)) | reduce(over<0>(sum(_1 * _1)), over<1>(variance), sum);
+  auto const ring = text_of_mixed(m, {3, 2});
+  CHECK(count_in(ring, "cp.async.bulk") > 0);
+  CHECK(count_in(ring, "mbarrier.try_wait") > 0);
+  CHECK(count_in(ring, "fma.rn.f32") == 0);
+  auto const copied = text_of_mixed(m, {0, 2});
+  CHECK(count_in(copied, "cp.async.bulk") == 0);
+  CHECK(count_in(copied, "mbarrier.try_wait") == 0);
+  CHECK(count_in(copied, "fma.rn.f32") == 0);
+}
