@@ -7,6 +7,7 @@
 #include <bit>
 #include <optional>
 
+#include <tally/run/check.hpp>
 #include <tally/run/gpu_mixed.hpp>
 #include <tally/run/run_over.hpp>
 
@@ -191,6 +192,8 @@ template <mixed_items At, class Folds, class Pipe, class Leaves>
 auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c) {
   auto const columns = get<At.columns>(items).bind(pipe);
   auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
+  check_folds(columns.program.leaves);
+  check_folds(rows.program.leaves);
   auto const total = with_leaves(columns.program.columns, whole);
   return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>(
       columns, rows, total, pipe.source, where, c);
