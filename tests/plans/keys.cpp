@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the planner of folds by key decides, from numbers.
+#include <tally/plan/keys.hpp>
+#include <tally/plan/spell.hpp>
+#include <tally/plan/targets.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace tally;
+
+namespace {
+
+/// n elements of one column of 4 bytes, or rows of them beside keys of 8 bytes, on an H200.
+keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
+  keys_facts f{};
+  f.of.target = targets::h200;
+  f.of.extent = n;
+  f.of.source_count = 1;
+  f.of.sources[0] = {4, 1, 16};
+  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}};
+  f.slots = slots;
+  f.own_cell_bytes = own_cell_bytes;
+  return f;
+}
+keys_facts rows(i64 n, i64 columns, i64 bins, bool adds_floats) {
+  keys_facts f{};
+  f.of.target = targets::h200;
+  f.of.extent = n;
+  f.of.source_count = 2;
+  f.of.sources[0] = {4, 1, 16};
+  f.of.sources[1] = {8, 1, 16};
+  f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}};
+  f.slots = bins * columns;
+  f.own_cell_bytes = adds_floats ? 4 : 112;
+  f.rows_have_one_key = true;
+  f.adds_floats = f.gives_cells = adds_floats;
+  return f;
+}
+
+} // namespace
+
+TEST_CASE("few slots are kept in shared memory, and copied for lanes while there is room") {
+  auto const few = make_keys_plan(scalars(1 << 28, 256, 4));
+  CHECK(few.plan.route == keys_route::in_shared_memory);
+  CHECK(few.plan.replicas == 8);
+  CHECK(few.shared_bytes == 8 * 256 * 4);
+  CHECK(few.blocks == 4 * 132);
+  auto const more = make_keys_plan(scalars(1 << 28, 32768, 4));
+  CHECK(more.plan.replicas == 1);
+  CHECK(more.plan.threads_per_block == 1024);
+  CHECK(more.blocks == 132);
+}
+
+TEST_CASE("slots that fit in up to four ranges are read as often; more go to global memory, but for those met first") {
+  i64 const room = planning::shared_bytes_for_table(scalars(1, 1, 4).of) / 4;
+  CHECK(make_keys_plan(scalars(1 << 28, room, 4)).plan.ranges == 1);
+  auto const two = make_keys_plan(scalars(1 << 28, room + 1, 4));
+  CHECK(two.plan.ranges == 2);
+  CHECK(two.blocks % 2 == 0);
+  CHECK(make_keys_plan(scalars(1 << 28, 4 * room, 4)).plan.ranges == 4);
+  auto const many = make_keys_plan(scalars(1 << 28, 4 * room + 1, 4));
+  CHECK(many.plan.route == keys_route::in_global_memory);
+  CHECK(many.plan.hot_slots == 4096);
+  CHECK(many.shared_bytes == 4096 * 8);
+  CHECK(std::string(many.why_not.entries[0].choice) == "table of a block");
+  CHECK(make_keys_plan(scalars(1 << 28, 1'000'000, 112)).plan.hot_slots == 256);
+}
+
+TEST_CASE("a fold behind a lock has no table of a block, and one element in flight") {
+  auto const p = make_keys_plan(scalars(1 << 20, 10, 0)).plan;
+  CHECK(p.route == keys_route::in_global_memory);
+  CHECK(p.hot_slots == 0);
+  CHECK(p.elements_per_load == 1);
+  CHECK(p.loads_in_flight == 1);
+}
+
+TEST_CASE("rows of floats are added four columns at once and in place; exact ones a column a thread") {
+  auto const p = make_keys_plan(rows(1 << 22, 64, 100'000, true)).plan;
+  CHECK(p.route == keys_route::in_global_memory);
+  CHECK(p.elements_per_load == 4);
+  CHECK(p.threads_per_row == 16);
+  CHECK(p.in_place);
+  CHECK(make_keys_plan(rows(1 << 22, 66, 100'000, true)).plan.elements_per_load == 2);
+  CHECK(make_keys_plan(rows(1 << 22, 33, 100'000, true)).plan.elements_per_load == 1);
+  auto const exact = make_keys_plan(rows(1 << 22, 64, 100'000, false)).plan;
+  CHECK(exact.elements_per_load == 1);
+  CHECK(exact.threads_per_row == 32);
+  CHECK_FALSE(exact.in_place);
+  auto const small = make_keys_plan(rows(1 << 22, 64, 30, true)).plan;
+  CHECK(small.route == keys_route::in_shared_memory);
+  CHECK_FALSE(small.in_place);
+}
+
+TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by one") {
+  CHECK(make_keys_plan(scalars(1000, 256, 4)).blocks == 1);
+  auto f = scalars(1 << 20, 256, 4);
+  f.of.sources[0].address_alignment = 4;
+  CHECK(make_keys_plan(f).plan.elements_per_load == 1);
+}
+
+TEST_CASE("a plan is spelled as the C++ that makes it again") {
+  CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
+        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 4, "
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .in_place = false}");
+}
