@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Plans of groups along axes, over random layouts: every load that a plan makes is aligned to its size and lies inside its column.
+// The places are computed by the functions the kernels use, so a plan that a GPU would answer with a misaligned address fails here.
+#include <tally/plan/spell.hpp>
+#include <tally/tally.hpp>
+
+#include "properties/random.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace tally;
+using properties::dice;
+
+namespace {
+
+/// A random grid of Rank axes over a column of `size` bytes an element that begins at a multiple of `alignment`.
+struct random_grid {
+  axes_facts f{};
+  i64 low = 0, high = 0; ///< offsets of the first and the last element
+
+  random_grid(dice& d, int rank, i64 size) {
+    auto& s = f.of.sources[0];
+    f.of.source_count = 1;
+    f.of.fold_count = 1;
+    f.of.folds[0] = {4, true, false, block_algorithm::raking};
+    f.of.target = targets::h200;
+    f.of.lanes_per_group = int(16 / size > 8 ? 8 : 16 / size);
+    f.of.rows_per_leaf = 8;
+    s = {size, 1, 16 >> d.below(3), load_primitive::vector_ldg};
+    if (s.address_alignment < size)
+      s.address_alignment = int(size);
+    static constexpr i64 extents[] = {1, 2, 3, 4, 7, 8, 16, 31, 32, 64, 100, 128, 129, 256, 1000, 1024, 1025, 2048, 3072, 5000};
+    static constexpr i64 strides[] = {0, 1, 1, -1, 2, 3, 4, 16, 64, 100, 1024};
+    f.at.groups = f.at.extent = 1;
+    i64 step = 1, position = 1;
+    bool const dense = d.percent(50);
+    std::vector<std::pair<grid_axis, bool>> axes;
+    for (int k = 0; k < rank; ++k) {
+      grid_axis a{extents[d.below(std::size(extents))], position, {dense ? step : strides[d.below(std::size(strides))]}};
+      position *= a.extent;
+      step *= a.extent;
+      axes.insert(axes.begin(), {a, d.percent(50)});
+    }
+    axes.back().second = true; // something is folded
+    for (auto const& [a, reduced] : axes) {
+      (reduced ? f.at.extent : f.at.groups) *= a.extent;
+      (reduced ? f.at.reduced[f.at.reduced_axes++] : f.at.kept[f.at.kept_axes++]) = a;
+      (a.steps[0] < 0 ? low : high) += (a.extent - 1) * a.steps[0];
+    }
+    f.of.extent = f.at.extent;
+  }
+};
+
+/// Whether a load of `bytes` at an offset of elements is one that memory answers.
+bool answers(random_grid const& g, i64 offset, i64 bytes) {
+  auto const& s = g.f.of.sources[0];
+  i64 const at = s.address_alignment * 16 + offset * s.bytes_per_element, last = offset + (bytes - 1) / s.bytes_per_element;
+  return (bytes == s.bytes_per_element || at % bytes == 0) && offset >= g.low && last <= g.high;
+}
+
+/// Loads of `neighbours` elements along an axis from a place, as kernel/strip.cuh makes them.
+bool strip_answers(random_grid const& g, i64 offset, i64 step, int neighbours, int bytes_per_load) {
+  i64 const size = g.f.of.sources[0].bytes_per_element;
+  if (bytes_per_load <= size)
+    return answers(g, offset, size) && answers(g, offset + (neighbours - 1) * step, size);
+  bool good = step == 1;
+  for (i64 b = 0; b < neighbours * size; b += bytes_per_load)
+    good = good && answers(g, offset + b / size, bytes_per_load);
+  return good;
+}
+
+std::string why_wrong(random_grid const& g, axes_planned const& p) {
+  auto const& at = g.f.at;
+  int const bytes = p.plan.bytes_per_load[0];
+  bool const along = p.plan.route == axes_route::threads_along_group;
+  int const lanes = along ? p.plan.lanes_in_leaf / p.plan.threads_along() : 1, beside = along ? 1 : p.plan.groups_per_thread;
+  auto const sampled = [](i64 n, i64 k) { return k < 40 || k + 40 >= n || k % 97 == 0; };
+  for (i64 group = 0; group < at.groups; group += beside)
+    if (sampled(at.groups / beside, group / beside))
+      for (i64 e = 0; e < at.extent; e += lanes)
+        if (sampled(at.extent / lanes, e / lanes)) {
+          auto place = group_origin<1>(at, group);
+          move_along(place, at.reduced, at.reduced_axes, e);
+          i64 const left = at.extent - e;
+          int const there = along && left < lanes ? int(left) : along ? lanes : beside;
+          bool const vectors = bytes > g.f.of.sources[0].bytes_per_element;
+          i64 const step = along ? g.f.element_step(0) : beside > 1 ? g.f.group_step(0) : 0;
+          if (along && vectors && there < lanes)
+            return "a vector reaches behind element " + std::to_string(e) + " of a group";
+          if (!strip_answers(g, place.offset[0], step, there, bytes))
+            return "group " + std::to_string(group) + ", element " + std::to_string(e) + ", offset " + std::to_string(place.offset[0]);
+        }
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("every load of a plan along axes is aligned and inside its column") {
+  std::set<std::string> plans;
+  for (u64 seed = 0; seed < 2500; ++seed) {
+    dice d(seed);
+    random_grid const g(d, 1 + int(d.below(4)), i64(1) << d.below(4));
+    if (g.f.at.extent * g.f.at.groups > 40'000'000)
+      continue;
+    axes_planned const p = make_axes_plan(g.f);
+    plans.insert(spell(p.plan, 1));
+    INFO("seed ", seed, ": ", spell(p.plan, 1));
+    std::string const wrong = why_wrong(g, p);
+    CHECK(wrong == "");
+    CHECK(p.plan.threads_across >= 1);
+    CHECK(p.plan.threads_per_block() <= 1024);
+    CHECK(p.cut.leaves_of_chunk * p.cut.chunks >= p.cut.leaves);
+  }
+  CHECK(plans.size() > 200);
+}
