@@ -50,6 +50,21 @@ struct mixed_room {
   }
 };
 
+/// Called by all threads of a block when each thread has stored what it holds: true in the block that comes last of `blocks`, which
+/// sees what all have stored. The counter wraps to zero.
+__device__ __forceinline__ bool comes_last(u32* arrivals, i64 set, int blocks) {
+  __shared__ u32 before;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    before = atomicInc(arrivals + set, u32(blocks) - 1);
+  __syncthreads();
+  bool const last = before == u32(blocks) - 1;
+  if (last)
+    __threadfence();
+  return last;
+}
+
 /// Folds `slots` neighbouring slots for each of a block's items: item i stands at item_of(i) of every slot (negative: nowhere), slots are
 /// `pitch` states apart; done(place, states) receives each. Loads of eight slots of several items are on their way together.
 template <class Program, class ItemOf, class Done>
