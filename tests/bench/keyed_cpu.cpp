@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds by key on the host beside the loop that everybody writes: seconds of processor time of one thread, and of the wall with all.
+// Test layer.
+#include <tally/tally.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <vector>
+
+using namespace tally;
+
+namespace {
+
+struct seconds {
+  double wall, processor;
+};
+template <class F>
+seconds least(F const& f) {
+  seconds best{1e9, 1e9};
+  for (int i = 0; i < 5; ++i) {
+    timespec a, b;
+    auto const begun = std::chrono::steady_clock::now();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+    f();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+    best.wall = std::min(best.wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+    best.processor = std::min(best.processor, double(b.tv_sec - a.tv_sec) + 1e-9 * double(b.tv_nsec - a.tv_nsec));
+  }
+  return best;
+}
+template <class T, class Sum>
+[[gnu::noinline]] void add_by_hand(std::vector<T> const& x, std::vector<int> const& k, std::vector<Sum>& table) {
+  for (std::size_t i = 0; i < x.size(); ++i) table[std::size_t(k[i])] += static_cast<Sum>(x[i]);
+}
+[[gnu::noinline]] void count_by_hand(std::vector<float> const& x, int bins, std::vector<i64>& table) {
+  for (float const v : x)
+    if (v >= 0 && v <= 1) ++table[std::min(std::size_t(v * float(bins)), std::size_t(bins - 1))];
+}
+/// Nanoseconds an element: one thread's processor time, then the wall with all threads.
+template <class One, class All>
+void say(char const* what, std::size_t n, seconds const& hand, One const& one, All const& all) {
+  double const alone = least(one).processor * 1e9 / double(n), together = least(all).wall * 1e9 / double(n);
+  double const by_hand = hand.processor * 1e9 / double(n), wall_by_hand = hand.wall * 1e9 / double(n);
+  std::printf(" %s %.2f/%.2f/%.2f (%.2fx, %.2fx)", what, by_hand, alone, together, by_hand / alone, wall_by_hand / together);
+}
+
+} // namespace
+
+int main(int, char** arguments) {
+  std::size_t const n = std::size_t(1) << (arguments[1] != nullptr ? std::atoi(arguments[1]) : 25);
+  std::vector<float> x(n);
+  std::vector<int> k(n), whole(n);
+  std::mt19937 random(1);
+  for (std::size_t i = 0; i < n; ++i) x[i] = float(random() >> 8) * 0x1p-24f, whole[i] = int(random() & 1023);
+  std::printf("2^%d elements; ns an element: by hand / one thread / wall of %d threads (by hand over each)\n",
+              int(63 - __builtin_clzll(n)), cpu::core_count());
+  for (int const bins : {100, 1000, 10'000, 100'000, 1'000'000}) {
+    for (int& key : k) key = int(random() % unsigned(bins));
+    std::vector<float> sums(static_cast<std::size_t>(bins));
+    std::vector<i64> wide(sums.size());
+    auto const floats = from(x, k) | by_key(_2, bins, sum(_1));
+    auto const integers = from(whole, k) | by_key(_2, bins, sum(_1));
+    auto const counts = from(x) | histogram(0, 1, bins);
+    auto const by_hand = least([&] { add_by_hand(x, k, sums); });
+    std::printf("%8d bins:", bins);
+    say("f32 fast", n, by_hand, [&] { (void)run(floats, fast, on::cpu.threads(1)); }, [&] { (void)run(floats, fast, on::cpu); });
+    say(" f32 exact", n, by_hand, [&] { (void)run(floats, on::cpu.threads(1)); }, [&] { (void)run(floats, on::cpu); });
+    say(" i32", n, least([&] { add_by_hand(whole, k, wide); }), [&] { (void)run(integers, on::cpu.threads(1)); },
+        [&] { (void)run(integers, on::cpu); });
+    say(" histogram", n, least([&] { count_by_hand(x, bins, wide); }), [&] { (void)run(counts, on::cpu.threads(1)); },
+        [&] { (void)run(counts, on::cpu); });
+    std::printf("\n");
+  }
+}
