@@ -62,6 +62,10 @@ def flights(package):
     for column in ("air_time", "dep_delay", "arr_delay"):
         write_npy(f"flights_{column}.npy", "<f4", (count,),
                   struct.pack(f"<{count}f", *(number(row[column]) for row in rows)))
+    airports = sorted({row["dest"] for row in rows})
+    place = {code: k for k, code in enumerate(airports)}
+    write_npy("flights_destination.npy", "|u1", (count,), bytes(place[row["dest"]] for row in rows))
+    (HERE / "flights_airports.csv").write_text("code\n" + "".join(code + "\n" for code in airports), encoding="ascii")
 
 
 def hubble(package):

@@ -84,6 +84,18 @@ json record_of(checked_answer const& answer) {
           {"loop", answer.loop}, {"agreement", answer.agreement}, {"agrees", answer.agrees}};
 }
 
+template <class Plan>
+shown_plan shown_as(Plan const& plan, bool on_gpu) {
+  shown_plan shown{plan.text(), plan.json(), plan.mermaid(), {}};
+  if (!on_gpu) return shown;
+  try {
+    auto const ptx = plan.ptx();
+    shown.kernel =
+        fmt::format("compiled, {} lines of PTX; what moves data:\n{}", std::ranges::count(ptx, '\n'), traffic_of(ptx));
+  } catch (std::exception const& reason) { shown.kernel = fmt::format("not compiled: {}\n", reason.what()); }
+  return shown;
+}
+
 /// An exception that leaves a lesson is a sentence on the error stream and a failed exit, not an abort.
 [[noreturn]] void say_what_went_wrong() {
   try {
@@ -113,16 +125,8 @@ double lesson::median_of(std::vector<double> seconds) {
   return *middle;
 }
 
-shown_plan lesson::shown(tally::explanation const& plan) {
-  shown_plan shown{plan.text(), plan.json(), plan.mermaid(), {}};
-  if (!plan.details().on_gpu) return shown;
-  try {
-    auto const ptx = plan.ptx();
-    shown.kernel =
-        fmt::format("compiled, {} lines of PTX; what moves data:\n{}", std::ranges::count(ptx, '\n'), traffic_of(ptx));
-  } catch (std::exception const& reason) { shown.kernel = fmt::format("not compiled: {}\n", reason.what()); }
-  return shown;
-}
+shown_plan lesson::shown(tally::explanation const& plan) { return shown_as(plan, plan.details().on_gpu); }
+shown_plan lesson::shown(tally::grouped_explanation const& plan) { return shown_as(plan, plan.details().head.on_gpu); }
 
 void lesson::explained(measured_run run) {
   std::cout << "\n" << indented(run.plan.text) << std::flush;

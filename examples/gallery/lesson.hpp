@@ -7,7 +7,9 @@
 
 #include <tally/tally.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -28,6 +30,7 @@ std::string text_of(double value);
 
 /// Anything else as `<<` prints it; small integers as numbers, not letters.
 template <class Value>
+  requires requires(std::ostream& out, Value const& value) { out << value; }
 std::string text_of(Value const& value) {
   std::ostringstream text;
   if constexpr (std::integral<Value>)
@@ -37,12 +40,25 @@ std::string text_of(Value const& value) {
   return std::move(text).str();
 }
 
+template <class Values>
+  requires requires(Values const& v) { v.begin(), v.size(), v[0]; } && (!std::convertible_to<Values const&, std::string_view>)
+std::string text_of(Values const& answers);
+
 /// The answers of a pipeline with several folds, one after the other.
 template <class... Values>
 std::string text_of(std::tuple<Values...> const& answers) {
   std::string text;
   std::apply([&](auto const&... values) { ((text += (text.empty() ? "" : ", ") + text_of(values)), ...); }, answers);
   return text;
+}
+
+/// The first of many answers, and how many there are.
+template <class Values>
+  requires requires(Values const& v) { v.begin(), v.size(), v[0]; } && (!std::convertible_to<Values const&, std::string_view>)
+std::string text_of(Values const& answers) {
+  std::string text = std::to_string(answers.size()) + " of them";
+  for (std::size_t i = 0; i < answers.size() && i < 3; ++i) text += (i == 0 ? ": " : ", ") + text_of(answers[i]);
+  return text + (answers.size() > 3 ? ", ..." : "");
 }
 
 /// A plan in its spellings; for a GPU with what its kernel does to memory, or why there is no kernel.
@@ -73,12 +89,13 @@ public:
   template <class Pipeline, class... Contract>
   auto run(Pipeline const& pipeline, Contract... contract) {
     auto const answer = run_at(pipeline, tally::on::any, contract...);
-    if constexpr (decltype(tally::bind(pipeline).program)::lowerable) {
+    if constexpr (has_kernel<Pipeline, Contract...>()) {
       if (tally::gpu::device_count() == 0) {
         planned_for_another(shown(tally::explain(pipeline, tally::targets::h200, contract...)));
       } else {
-        auto const here = text_of(answer), there = text_of(run_at(pipeline, tally::on::gpu, contract...));
-        checked({"on the GPU", there, "on the CPU", here, "equal bits", here == there});
+        auto const there = run_at(pipeline, tally::on::gpu, contract...);
+        auto const equal = text_of(answer) == text_of(there) && (!tally::is_grouped<Pipeline> || same_answers(answer, there));
+        checked({"on the GPU", text_of(there), "on the CPU", text_of(answer), "equal bits", equal});
       }
     }
     return answer;
@@ -96,6 +113,20 @@ public:
   /// Checks that an answer differs from the plain loop's by at most `relative` of it.
   void near(std::string_view what, double answer, double loop, double relative);
 
+  /// Checks many answers, each bit for bit, or to within `relative` of the loop's.
+  template <class Values, class Loop>
+  void all_same(std::string_view what, Values const& answers, Loop const& loop) {
+    checked({std::string{what}, text_of(answers), "plain loop", text_of(loop), "equal bits, all of them",
+             std::equal(answers.begin(), answers.end(), loop.begin(), loop.end(), [](auto a, decltype(a) b) { return std::memcmp(&a, &b, sizeof a) == 0; })});
+  }
+  template <class Values, class Loop>
+  void all_near(std::string_view what, Values const& answers, Loop const& loop, double relative) {
+    checked({std::string{what}, text_of(answers), "plain loop", text_of(loop), "all within " + text_of(relative),
+             std::equal(answers.begin(), answers.end(), loop.begin(), loop.end(), [&](auto a, auto b) {
+               return std::abs(double(a) - double(b)) <= relative * std::abs(double(b)) || (std::isnan(a) && std::isnan(b));
+             })});
+  }
+
   /// Draws a column, or a grey image, on the lesson's page: what the numbers look like before they are folded.
   void draw(std::span<float const> column, std::string_view caption);
   void draw(std::span<std::uint8_t const> pixels, std::size_t width, std::string_view caption);
@@ -108,6 +139,22 @@ public:
 
 private:
   static shown_plan shown(tally::explanation const& plan);
+  static shown_plan shown(tally::grouped_explanation const& plan);
+
+  template <class Pipeline, class... Contract>
+  static constexpr bool has_kernel() {
+    if constexpr (tally::is_grouped<Pipeline>)
+      return tally::detail::runnable_grouped<Pipeline, tally::on::gpu_place, Contract...>;
+    else
+      return decltype(tally::bind(std::declval<Pipeline const&>()).program)::lowerable;
+  }
+  template <class Answers>
+  static bool same_answers(Answers const& a, Answers const& b) {
+    if constexpr (std::equality_comparable<Answers>)
+      return a == b;
+    else
+      return true; // their texts agree
+  }
 
   template <class Pipeline, class Place, class... Contract>
   auto run_at(Pipeline const& pipeline, Place place, Contract... contract) {

@@ -90,10 +90,30 @@ std::string folded(std::string_view title, std::string const& html, char const* 
 
 std::string pre(std::string const& text) { return text.empty() ? text : "<pre>" + escaped(text) + "</pre>\n"; }
 
+std::string figure(json const& plan, std::string_view caption) {
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", picture_of(plan), caption);
+}
+
+/// One picture, or one of every domain where a plan has several.
+std::string figures_of(json const& plan, std::string_view caption) {
+  auto const& domains = part_at(plan, "domains");
+  if (domains.empty()) return figure(plan, caption);
+  std::string figures;
+  for (auto domain : domains) {
+    auto const words = fmt::format("<b>{}</b>: {}, {}; {}", escaped(text_at(domain, "name")), escaped(text_at(domain, "route")),
+                                   escaped(text_at(domain, "shape")), escaped(text_at(domain, "cut")));
+    domain["back_end"] = text_at(plan, "back_end");
+    domain["contract"] = text_at(plan, "contract");
+    domain["tree"] = {{"id", text_at(domain, "tree")}};
+    figures += figure(domain, words) + folded("Why not something else?", why_not_of(domain));
+  }
+  return figures + "<p class=\"small\">" + std::string(caption) + "</p>\n";
+}
+
 /// A plan as a picture, with its other spellings folded away.
 std::string plan_of(json const& shown, std::string_view caption) {
   auto const& plan = part_at(shown, "plan");
-  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", picture_of(plan), caption) +
+  return figures_of(plan, caption) +
          folded("Why not something else?", why_not_of(plan), "open") +
          folded("The plan as text", pre(text_at(shown, "text"))) +
          folded("The plan as Mermaid", pre(text_at(shown, "mermaid"))) +

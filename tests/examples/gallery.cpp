@@ -39,6 +39,15 @@ TEST_CASE("the flights are four columns of one length, missing values are NaN") 
   CHECK(std::count_if(arrival.begin(), arrival.end(), [](float x) { return std::isnan(x); }) == 9430);
 }
 
+TEST_CASE("every flight went to one of the airports") {
+  auto const destination = read_npy<std::uint8_t>("flights_destination.npy");
+  auto const airports = read_csv("flights_airports.csv").words("code");
+  CHECK(destination.size() == 336776);
+  CHECK(airports.size() == 105);
+  CHECK(std::is_sorted(airports.begin(), airports.end()));
+  CHECK(*std::max_element(destination.begin(), destination.end()) == 104);
+}
+
 TEST_CASE("the image and the tables have the rows their README names") {
   CHECK(read_npy<std::uint8_t>("hubble_deep_field.npy").size() == 872 * 1000);
   auto const weather = read_csv("seattle_weather.csv");

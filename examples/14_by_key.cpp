@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lesson 14: an answer for every key, and a histogram beside it.
+#include "gallery.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+int main() {
+  using namespace tally;
+  gallery::lesson lesson{"Flights by airport",
+                         "by_key folds the elements that have one key, here the number of the airport that was flown "
+                         "to; a histogram is by_key of the number of a bin. Sums of floats by key are correctly "
+                         "rounded, so that threads may meet them in any order and the bits stay."};
+  auto const delay = gallery::read_npy<float>("flights_arr_delay.npy");
+  auto const destination = gallery::read_npy<std::uint8_t>("flights_destination.npy");
+  auto const airports = gallery::read_csv("flights_airports.csv").words("code");
+
+  // the pipeline
+  auto const pipeline = from(delay, destination)
+    | filter(!is_nan(_1))
+    | reduce(by_key(_2, 105, count, mean(_1)),
+             histogram(_1, -60, 180, 48));
+
+  std::vector<std::int64_t> flights(airports.size()), bins(48);
+  std::vector<double> minutes(airports.size());
+  for (std::size_t i = 0; i < delay.size(); ++i) {
+    if (std::isnan(delay[i])) continue;
+    ++flights[destination[i]], minutes[destination[i]] += double(delay[i]);
+    if (delay[i] >= -60 && delay[i] <= 180) ++bins[std::min<std::size_t>(47, std::size_t((delay[i] + 60) / 5))];
+  }
+  for (std::size_t k = 0; k < airports.size(); ++k)
+    minutes[k] /= double(flights[k]); // LGA was flown to once and never reached: NaN
+
+  auto const [by_airport, histogram_of] = lesson.run(pipeline);
+  auto const& [landed, late] = by_airport;
+  lesson.all_same("flights that landed, by airport", landed, flights);
+  lesson.all_near("mean minutes late, by airport", late, minutes, 1e-6);
+  lesson.all_same("flights by minutes late, five a bin", histogram_of, bins);
+
+  std::size_t worst = 0;
+  for (std::size_t k = 0; k < airports.size(); ++k)
+    if (landed[k] >= 365 && late[k] > late[worst]) worst = k;
+  lesson.say("latest of those with a flight a day: " + airports[worst] + ", " + gallery::text_of(late[worst]) + " minutes");
+  lesson.draw(std::vector<float>(histogram_of.begin(), histogram_of.end()), "flights by minutes late, from -60 to 180, five a bin");
+  lesson.draw(std::vector<float>(late.begin(), late.end()), "mean minutes late, airports in alphabetical order");
+  return lesson.close();
+}
