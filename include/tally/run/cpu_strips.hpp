@@ -15,6 +15,9 @@ namespace tally::inline v0::cpu {
 
 /// Groups that are folded side by side.
 inline constexpr int groups_in_strip = 16;
+/// Bytes of a group up to which the prefetcher of a core follows sixteen of them by itself: sums of rows of 64 f32 ran at 8.5 GB/s
+/// with and 12.2 without being asked for ahead, rows of 128 at 8.6 and 5.4. EPYC 9004, one core, 2026-11-20, g++ -O2.
+inline constexpr int prefetched_group = 256;
 
 namespace detail {
 
@@ -337,7 +340,12 @@ private:
     b.begin(typename form::vector{}); // forms that keep a pivot are masked here
     int e = l;
 #pragma GCC unroll 8
-    for (int r = 0; r < rows_here; ++r, e += lanes) along_row(b, e, n, j, value_at(e, j), row_of);
+    for (int r = 0; r < rows_here; ++r, e += lanes) {
+      number const* const at = value_at(e, j);
+      if (at != nullptr && left * int(sizeof(number)) > prefetched_group)
+        __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at) + bytes_asked_ahead));
+      along_row(b, e, n, j, at, row_of);
+    }
     if constexpr (Part) {
       int const here = left - e;
       number const* at = value_at(e, j);
@@ -354,10 +362,9 @@ private:
   template <class RowOf>
   TALLY_INLINE void along_row(block& b, int e, int here, int j, number const* at, RowOf const& row_of, bool part = false) const {
     typename form::vector x{};
-    if (at != nullptr) {
+    if (at != nullptr)
       load(x, at);
-      __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at) + bytes_asked_ahead));
-    } else
+    else
       for (int k = 0; k < here; ++k) x[k] = static_cast<number>(leaf_->values.first.eval(row_of(e + k, j)));
     typename form::mask let = typename form::mask{} - 1;
     if (part) load(let, &existing.of[n - here]);
