@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the planner of segments and batches decides, and that its cut leaves no element and no offset without a warp.
+#include <tally/plan/spell.hpp>
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+using namespace tally;
+
+namespace {
+template <class T>
+auto made_up(i64 n) {
+  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000)), n);
+}
+template <class R>
+facts facts_for(R const& r) {
+  return facts_of(tally::bind(r).program, targets::h200, contract::reproducible);
+}
+} // namespace
+
+TEST_CASE("a tile is a leaf of f32, eight elements a lane, eight warps a block") {
+  auto const p = make_segments_plan(facts_for(from(made_up<float>(1 << 20)) | sum));
+  CHECK(p == segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, .elements_per_lane = 8,
+                           .rows_in_flight = 8, .leaves_per_part = 8});
+  CHECK(spell(p) == "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
+                    ".elements_per_lane = 8, .rows_in_flight = 8, .leaves_per_part = 8}");
+}
+
+TEST_CASE("tiles stay within the shared memory that every chip has, and are no longer than a leaf") {
+  auto const bytes = made_up<i8>(1000);
+  auto const doubles = made_up<double>(1000);
+  auto const check = [](facts const& f) {
+    auto const p = make_segments_plan(f);
+    CHECK(p.warps_per_block * planning::bytes_of_tile(f, p.tile_elements) <= 48 * 1024);
+    CHECK(p.tile_elements <= f.elements_per_leaf());
+    CHECK(p.tile_elements % 8 == 0);
+    CHECK(f.rows_per_leaf % p.rows_in_flight == 0);
+  };
+  check(facts_for(from(bytes) | sum));
+  check(facts_for(from(bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes) | reduce(sum(_1), sum(_8))));
+  check(facts_for(from(doubles, doubles, doubles, doubles, doubles, doubles, doubles, doubles) | reduce(sum(_1), sum(_8))));
+  check(facts_for(from(doubles, bytes) | reduce(variance(_1), logsumexp(_1), sum(_2))));
+  check(facts_for(from(iota(1000)) | sum));
+}
+
+TEST_CASE("wide states get fewer elements a lane") {
+  auto const x = made_up<double>(1000);
+  CHECK(make_segments_plan(facts_for(from(x) | sum)).elements_per_lane == 8);
+  CHECK(make_segments_plan(facts_for(from(x) | reduce(variance, minmax))).elements_per_lane == 4);
+}
+
+TEST_CASE("every element and every offset is somebody's, and levels of meetings do not overlap") {
+  auto const f = facts_for(from(made_up<float>(1)) | sum);
+  auto const p = make_segments_plan(f);
+  for (i64 const extent : {i64(0), i64(1), i64(8191), i64(8192), i64(1) << 28, (i64(1) << 31) + 1, i64(1) << 40})
+    for (i64 const segments : {i64(1), i64(1000), i64(1) << 26}) {
+      auto const l = cut_segments(f, p, extent, segments, 0);
+      CHECK(l.blocks * p.warps_per_block * l.cut.share > extent + segments * cost_of_offset);
+      CHECK((l.blocks - 1) * p.warps_per_block * l.cut.share <= extent + segments * cost_of_offset);
+      i64 size = l.cut.share;
+      for (int k = 0; k < max_meeting_levels && size < extent; ++k, size *= parts_that_meet) {
+        i64 const end = k + 1 < max_meeting_levels && size * parts_that_meet < extent ? l.cut.levels.begin[k + 1] : l.places;
+        CHECK(l.cut.levels.begin[k] + 2 * ((extent - 1) / size) + 1 < end);
+      }
+    }
+}
