@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -229,10 +230,14 @@ int main(int count, char** words) {
     all.push_back({"tally", [&] { return ours.queue(nullptr); }});
     std::vector<segments_plan> others;
     if (tune)
-      for (int const blocks : {2, 3, 5, 6})
-        others.push_back(ours.plan()), others.back().blocks_per_multiprocessor = blocks;
+      for (auto const& [blocks, rows, leaves, each] : {std::array{3, 4, 8, 8}, {4, 4, 8, 8}, {6, 4, 8, 8}, {3, 8, 8, 8}, {5, 4, 16, 8}, {5, 4, 8, 4}, {5, 2, 8, 8}, {4, 8, 8, 8}}) {
+        auto p = ours.plan();
+        p.blocks_per_multiprocessor = blocks, p.rows_in_flight = rows, p.leaves_per_part = leaves, p.elements_per_lane = each;
+        others.push_back(p);
+      }
     for (auto const& p : others)
-      all.push_back({"tally, " + std::to_string(p.blocks_per_multiprocessor) + " blocks", [&] { return ours.queue(&p); }});
+      all.push_back({"tally " + std::to_string(p.blocks_per_multiprocessor) + " blocks " + std::to_string(p.rows_in_flight) + " rows " +
+                         std::to_string(p.leaves_per_part) + " leaves " + std::to_string(p.elements_per_lane) + " each", [&] { return ours.queue(&p); }});
     auto* const to = static_cast<float*>(out.data());
     for (auto const& p : peers) {
       if (p.told(in, to, segments, offsets, w.largest, stream) == 0)
@@ -248,7 +253,7 @@ int main(int count, char** words) {
     std::printf("| %s | %lld segments, largest %lld | %s |\n", w.name.c_str(), static_cast<long long>(segments), static_cast<long long>(w.largest),
                 same ? "bits of the CPU" : "WRONG BITS");
     for (auto& c : all)
-      std::printf("|   %-22s | %9.1f (%9.1f) | %7.0f | %5.2f |\n", c.name.c_str(), double(c.at(0.5)), double(c.at(0.95)), bytes / double(c.at(0.5)) / 1e3,
+      std::printf("|   %-34s | %9.1f (%9.1f) | %7.0f | %5.2f |\n", c.name.c_str(), double(c.at(0.5)), double(c.at(0.95)), bytes / double(c.at(0.5)) / 1e3,
                   double(c.at(0.5) / all[0].at(0.5)));
     std::fflush(stdout);
   }

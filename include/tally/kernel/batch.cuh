@@ -42,10 +42,7 @@ __global__ void __launch_bounds__(P.threads_per_block())
                                                                     left < P.leaves_per_part ? int(left) : P.leaves_per_part, lane);
   // an item has at most one node more on a level than its parts there, so its number keeps it apart from its neighbours
   auto const place = [&](int level, i64 node) {
-    i64 at = first;
-    for (int l = 0; l < level; ++l)
-      at /= parts_that_meet;
-    return levels.begin[level] + at + item + node;
+    return levels.begin[level] + (first >> level * levels_of(parts_that_meet)) + item + node;
   };
   if (meet_parts(p, meeting_room<Program>{parts, arrivals}, of_item, k, lane, s, place) && lane == 0)
     answers[item] = s;

@@ -25,25 +25,38 @@ struct tile_column<P, Column> {
   using T = typename Column::value_type;
   static constexpr int gap = sizeof(T) >= 4 ? 1 : int(4 / sizeof(T));
   static constexpr int in_flight = sizeof(T) <= 4 ? 16 : sizeof(T) <= 8 ? 8 : 4;
-  T elements[P.tile_elements + P.tile_elements / 8 * gap];
+  T elements[P.tile_elements + 8 + (P.tile_elements + 8) / 8 * gap]; ///< a lane may read, and not look at, seven behind the last
 
-  __device__ __forceinline__ static int place(int x) { return x + (x >> 3) * gap; }
-  __device__ __forceinline__ void stage(Column const& c, i64 from, int count, int lane) {
-    auto const here = c.from(from);
-#pragma unroll 1
-    for (int x0 = lane; x0 < count; x0 += 32 * in_flight) {
-      T held[in_flight];
+  __device__ __forceinline__ static constexpr int place(int x) { return x + (x >> 3) * gap; }
+  /// Elements x0 + lane, x0 + lane + 32, ..., all asked for before the first is stored; some may be at or beyond count.
+  template <int Count, bool Whole>
+  __device__ __forceinline__ void stage_some(Column const& here, int x0, int count, int lane) {
+    T held[Count];
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u)
-        if (x0 + 32 * u < count)
-          held[u] = here.at(x0 + 32 * u);
-#pragma unroll
-      for (int u = 0; u < in_flight; ++u)
-        if (x0 + 32 * u < count)
-          elements[place(x0 + 32 * u)] = held[u];
+    for (int u = 0; u < Count; ++u) {
+      int const x = x0 + 32 * u;
+      held[u] = here.at(Whole || x + lane < count ? x : count - 1 - lane);
     }
+    T* const to = elements + place(x0 + lane);
+#pragma unroll
+    for (int u = 0; u < Count; ++u)
+      if (Whole || x0 + 32 * u + lane < count)
+        to[u * place(32)] = held[u];
   }
-  __device__ __forceinline__ T at(Column const&, int x, i64) const { return elements[place(x)]; }
+  __device__ __forceinline__ void stage(Column const& c, i64 from, int count, int lane) {
+    auto const here = c.from(from + lane);
+    int x0 = 0;
+#pragma unroll 1
+    for (; x0 + 32 * in_flight <= count; x0 += 32 * in_flight)
+      stage_some<in_flight, true>(here, x0, count, lane);
+    if (count - x0 > 16 * in_flight)
+      stage_some<in_flight, false>(here, x0, count, lane);
+    else if (count - x0 > 8 * in_flight)
+      stage_some<in_flight / 2, false>(here, x0, count, lane);
+    else if (count > x0)
+      stage_some<in_flight / 4, false>(here, x0, count, lane);
+  }
+  __device__ __forceinline__ T at(Column const&, int place_of_element, i64) const { return elements[place_of_element]; }
 };
 
 /// The tile of one warp.
@@ -59,7 +72,7 @@ struct tile<P, pack<Columns...>> {
   }
 };
 
-/// Rows of a segment that begins at element `begin`, which is element x of the tile.
+/// Rows of a segment whose first element is element x of the tile and element `begin` of the source.
 template <segments_plan P, class Program>
 struct tile_rows;
 template <segments_plan P, class... Columns, class... Leaves>
@@ -68,12 +81,34 @@ struct tile_rows<P, program<pack<Columns...>, Leaves...>> {
   tile<P, pack<Columns...>> const& t;
   i64 begin;
   int x;
-  __device__ __forceinline__ auto row_at(i64 e) const { return row(e, indices_up_to<int(sizeof...(Columns))>{}); }
+  __device__ __forceinline__ auto row_at(i64 e) const {
+    return row(e, [&](auto const& column) { return column_place(column, x + int(e)); }, indices_up_to<int(sizeof...(Columns))>{});
+  }
+  /// Row e + k, 0 <= k < 8: a constant away from row e, or a constant and a gap.
+  __device__ __forceinline__ auto row_near(int e, int k) const {
+    int const from = x + e;
+    return row(e + k, [&](auto const& column) { return column_place(column, from) + k + ((from & 7) + k >= 8 ? column_gap(column) : 0); },
+               indices_up_to<int(sizeof...(Columns))>{});
+  }
 
 private:
-  template <int... I>
-  __device__ __forceinline__ group_row<typename Columns::value_type...> row(i64 e, index_list<I...>) const {
-    return {make_pack(get<I>(t.columns).at(get<I>(p.columns), x + int(e), begin + e)...), p.first + begin + e, e};
+  template <class Column>
+  __device__ __forceinline__ static int column_place(Column const& c, int at) {
+    if constexpr (requires { c.gap; })
+      return c.place(at);
+    else
+      return at;
+  }
+  template <class Column>
+  __device__ __forceinline__ static constexpr int column_gap(Column const& c) {
+    if constexpr (requires { c.gap; })
+      return Column::gap;
+    else
+      return 0;
+  }
+  template <class PlaceOf, int... I>
+  __device__ __forceinline__ group_row<typename Columns::value_type...> row(i64 e, PlaceOf const& place_of, index_list<I...>) const {
+    return {make_pack(get<I>(t.columns).at(get<I>(p.columns), place_of(get<I>(t.columns)), begin + e)...), p.first + begin + e, e};
   }
 };
 
@@ -81,27 +116,20 @@ private:
 template <segments_plan P, class Program>
 inline constexpr int longest_straight = shape_of<Program>.lanes() < 32 * P.elements_per_lane ? shape_of<Program>.lanes() : 32 * P.elements_per_lane;
 
-/// Neighbouring lanes, 2^log_lanes of them, fold a segment of n elements, j being the lane's number among them; lane j = 0 has it.
-template <segments_plan P, class Program, class Rows>
-__device__ __forceinline__ typename Program::states fold_straight(Program const& p, Rows const& rows, int n, int j, int lanes) {
-  constexpr int each = P.elements_per_lane;
-  using Row = decltype(rows.row_at(0));
-  Row held[each];
-#pragma unroll
-  for (int k = 0; k < each; ++k)
-    if (j * each + k < n)
-      held[k] = rows.row_at(j * each + k);
+/// Neighbouring lanes, each of which has the `mine` first of its rows, fold a segment as one straight tree; the first of them has it.
+template <segments_plan P, class Program, class Row>
+__device__ __forceinline__ typename Program::states fold_straight(Program const& p, Row const (&held)[P.elements_per_lane], int mine, int lanes) {
   typename Program::states out;
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& l = get<i>(p.leaves);
     using Leaf = cuda::std::remove_cvref_t<decltype(l)>;
     using State = typename Leaf::state;
     auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    State s[each];
+    State s[P.elements_per_lane];
 #pragma unroll
-    for (int k = 0; k < each; ++k) {
+    for (int k = 0; k < P.elements_per_lane; ++k) {
       lanes_t<typename Leaf::monoid_type, 1> one(l.monoid);
-      if (j * each + k < n)
+      if (k < mine)
         l.step(one, 0, true, held[k]);
       s[k] = one.close(l.monoid, 0);
     }
@@ -171,55 +199,84 @@ __device__ __forceinline__ void find_segments(All const& all, i64 const (&cost)[
   }
 }
 
+/// The elements of a part, which are also what a share costs; a power of two.
+template <segments_plan P, class Program>
+inline constexpr i64 elements_of_part = i64(shape_of<Program>.elements()) * P.leaves_per_part;
+
 /// Part k of a segment of n elements, by the whole warp: answered at once where it is the only one.
 template <segments_plan P, class All>
 __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin, i64 n, i64 k, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   constexpr i64 elements = shape_of<Program>.elements();
-  i64 const size = elements * P.leaves_per_part, left = n - k * size;
+  constexpr i64 size = elements_of_part<P, Program>;
+  i64 const left = n - k * size;
   int const leaves = left >= size ? P.leaves_per_part : int((left - 1) / elements + 1);
   segment_rows<Program> const rows{all.p, begin};
   auto s = fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(all.p, rows, n, k * P.leaves_per_part, leaves, lane);
   i64 const parts = (n - 1) / size + 1;
   // among segments of several nodes of a level, at most one begins in a stretch of a node's length, and at most one goes on there
   auto const place = [&](int level, i64 node) {
-    i64 length = size;
-    for (int l = 0; l < level; ++l)
-      length *= parts_that_meet;
-    return all.cut.levels.begin[level] + 2 * ((begin + node * length) / length) + (node == 0 ? 1 : 0);
+    int const log_length = levels_of(int(size)) + level * levels_of(parts_that_meet);
+    return all.cut.levels.begin[level] + 2 * ((begin + (node << log_length)) >> log_length) + (node == 0 ? 1 : 0);
   };
   if (meet_parts(all.p, all.room, parts, k, lane, s, place) && lane == 0)
     all.answer(s, n, segment);
 }
 
-/// Segments [s, s + count) of a tile, whose begin (of the lane's own segment) and size lanes know.
+/// Segments of few elements, one a lane, read where they lie: neighbours share the cache lines. `total` elements begin at `origin`.
+template <segments_plan P, class All>
+__device__ __forceinline__ void fold_tiny(All const& all, i64 s, bool own, i64 origin, int total, int x, int n) {
+  using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
+  constexpr int each = P.elements_per_lane;
+  segment_rows<Program> const rows{all.p, origin + (own && n > 0 ? x : 0)};
+  int const mine = own ? n : 0, last = mine > 0 ? mine - 1 : 0;
+  decltype(rows.row_at(0)) held[each];
+  if (total > 0)
+#pragma unroll
+    for (int k = 0; k < each; ++k)
+      held[k] = rows.row_at(k < last ? k : last);
+  auto const states = fold_straight<P>(all.p, held, mine, 1);
+  if (own)
+    all.answer(states, n, s);
+}
+
+/// Segments [s, s + count), `total` elements from element `origin` on, fit a tile; the lane's own segment begins at element x of it and
+/// has n elements.
 template <segments_plan P, class All, class Tile>
-__device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int count, i64 begin, int n, int lane) {
+__device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int count, i64 origin, int total, int x, int n, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   constexpr int each = P.elements_per_lane, straight = longest_straight<P, Program>;
-  i64 const origin = __shfl_sync(0xffffffffu, begin, 0);
-  i64 const end = __shfl_sync(0xffffffffu, begin + n, count - 1);
-  t.stage(all.p.columns, origin, int(end - origin), lane);
-  int const x = int(begin - origin);
-  bool const own = lane < count;
+  static_assert((each & (each - 1)) == 0 && each <= 8, "a lane's elements cross at most one gap");
+  bool const own = lane < count, is_straight = own && n <= straight;
+  if (__all_sync(0xffffffffu, !own || n <= each))
+    return fold_tiny<P>(all, s + lane, own, origin, total, x, n);
+  int const size_class = n <= each ? 0 : 32 - __clz((n - 1) / each); // 2^size_class lanes take it
+  u32 classes = __reduce_or_sync(0xffffffffu, is_straight ? 1u << size_class : 0u);
+  t.stage(all.p.columns, origin, total, lane);
   __syncwarp();
 #pragma unroll 1
-  for (int lanes = 1; lanes * each < 2 * straight; lanes *= 2) {
-    bool const of_class = own && n <= straight && n <= lanes * each && (lanes == 1 || n > lanes / 2 * each);
+  for (; classes != 0; classes &= classes - 1) {
+    int const log_lanes = __ffs(int(classes)) - 1, lanes = 1 << log_lanes, together = 32 >> log_lanes;
+    bool const of_class = is_straight && size_class == log_lanes;
     u32 const members = __ballot_sync(0xffffffffu, of_class);
     int const size = __popc(members);
-    if (size == 0)
-      continue;
     if (of_class)
       t.order[__popc(members & ((1u << lane) - 1))] = static_cast<unsigned char>(lane);
     __syncwarp();
     int const j = lane & (lanes - 1);
 #pragma unroll 1
-    for (int q = lane / lanes; q < (size + 32 / lanes - 1) / (32 / lanes) * (32 / lanes); q += 32 / lanes) {
+    for (int done = 0; done < size; done += together) {
+      int const q = done + (lane >> log_lanes);
       int const who = t.order[q < size ? q : 0];
       int const elements = __shfl_sync(0xffffffffu, n, who), at = __shfl_sync(0xffffffffu, x, who);
       tile_rows<P, Program> const rows{all.p, t, origin + at, at};
-      auto const states = fold_straight<P>(all.p, rows, q < size ? elements : 0, j, lanes);
+      int const mine = q < size ? elements - j * each : 0;
+      int const from = mine > 0 ? j * each : -at; // a lane without an element reads what is there and looks at nothing
+      decltype(rows.row_near(0, 0)) held[each];
+#pragma unroll
+      for (int k = 0; k < each; ++k)
+        held[k] = rows.row_near(from, k);
+      auto const states = fold_straight<P>(all.p, held, mine, lanes);
       if (j == 0 && q < size)
         all.answer(states, elements, s + who);
     }
@@ -241,46 +298,64 @@ __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int co
 
 /// The part of segment c, which begins in front of the share that begins at `cost`, that begins in the share; 0: none. Part k > 0 costs
 /// what its first element does, and c + 1 offsets.
-template <class All>
+template <segments_plan P, class All>
 __device__ __forceinline__ i64 part_in_share(All const& all, i64 cost, i64 c) {
-  i64 const size = all.cut.share, begin = all.offset(c), end = all.offset(c + 1);
+  constexpr i64 size = elements_of_part<P, cuda::std::remove_cvref_t<decltype(all.p)>>;
+  i64 const begin = all.offset(c), end = all.offset(c + 1);
   i64 const from = cost - (begin - all.offset(0)) - (c + 1) * cost_of_offset;
   i64 const k = from <= size ? 1 : (from - 1) / size + 1;
   return all.valid(begin, end) && begin + k * size < end && k * size < from + size ? k : 0;
 }
 
-/// Segments [s, last) and what of the segment in front of them belongs to the share that begins at `cost`.
+/// Segments [s, s + count), the first of which may be part `part` of one that began earlier.
 template <segments_plan P, class All, class Tile>
-__device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i64 s, i64 last, int lane) {
+__device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int count, i64 part, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
-  constexpr int straight = longest_straight<P, Program>;
-  i64 const segments = all.at.segments();
-  i64 part = s > 0 ? part_in_share(all, cost, s - 1) : 0;
+  using Offset = cuda::std::remove_cvref_t<decltype(all.at.offsets[0])>;
+  constexpr int straight = longest_straight<P, Program>, tile = P.tile_elements;
+  Offset const* const offsets = all.at.offsets + s;
+  i64 const behind = all.at.segments() - s;
+  int const last = behind < count + 32 ? int(behind) : count + 32; // offsets up to this one may be read
+  auto const asked = [&](int i) { return offsets[i + lane < last ? i + lane : last]; };
+  Offset offset = asked(0);
+#pragma unroll 1
+  for (int i = 0; i < count;) {
+    Offset const first = __shfl_sync(0xffffffffu, offset, 0), second = __shfl_sync(0xffffffffu, offset, 1);
+    i64 const origin = static_cast<i64>(first) - all.cut.base;
+    // where the lane's own segment begins and ends in a tile that begins at the first; beyond it: tile + 1
+    u64 const away = static_cast<u64>(static_cast<i64>(offset) - static_cast<i64>(first));
+    int const x = away <= u64(tile) ? int(away) : tile + 1, end = __shfl_down_sync(0xffffffffu, x, 1);
+    i64 const left = all.cut.extent - origin;
+    int const room = origin < 0 || left < 0 ? -1 : left < tile ? int(left) : tile;
+    bool const fits = lane < 31 && i + lane < count && x <= end && end <= room;
+    int const fitting = __ffs(int(~__ballot_sync(0xffffffffu, fits))) - 1;
+    bool const alone = fitting == 0 || (fitting == 1 && __shfl_sync(0xffffffffu, end, 0) > straight);
+    int const next = i + (alone ? 1 : fitting);
+    if (next < count)
+      offset = asked(next); // on its way while this tile is folded
+    if (!alone) {
+      fold_tile<P>(all, t, s + i, fitting, origin, __shfl_sync(0xffffffffu, end, fitting - 1), x, end - x, lane);
+    } else {
+      i64 const n = static_cast<i64>(second) - static_cast<i64>(first);
+      if (all.valid(origin, origin + n))
+        fold_part<P>(all, s + i, origin, n, part, lane);
+      else if (n < 0 && lane == 0)
+        all.report(s + i + 1);
+    }
+    part = 0;
+    i = next;
+  }
+}
+
+/// Segments [s, end) and what of the segment in front of them belongs to the share that begins at `cost`.
+template <segments_plan P, class All, class Tile>
+__device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i64 s, i64 end, int lane) {
+  i64 part = s > 0 ? part_in_share<P>(all, cost, s - 1) : 0;
   if (part > 0)
     --s; // its part is folded first, as if it were a segment of the share
-  auto const asked = [&](i64 from) { return all.offset(from + lane <= segments ? from + lane : segments); };
-  i64 begin = s < last ? asked(s) : 0;
 #pragma unroll 1
-  while (s < last) {
-    i64 const end = __shfl_down_sync(0xffffffffu, begin, 1), origin = __shfl_sync(0xffffffffu, begin, 0);
-    int const known = last - s < 31 ? int(last - s) : 31;
-    bool const fits = lane < known && all.valid(begin, end) && origin >= 0 && end - origin <= P.tile_elements;
-    int const fitting = __ffs(int(~__ballot_sync(0xffffffffu, fits))) - 1; // lane 31 never fits
-    i64 const first_end = __shfl_sync(0xffffffffu, end, 0);
-    i64 const own_begin = begin;
-    bool const alone = fitting == 0 || (fitting == 1 && first_end - origin > straight);
-    i64 const next = s + (alone ? 1 : fitting);
-    if (next < last)
-      begin = asked(next); // on its way while this tile is folded
-    if (!alone)
-      fold_tile<P>(all, t, s, fitting, own_begin, int(end - own_begin), lane);
-    else if (all.valid(origin, first_end))
-      fold_part<P>(all, s, origin, first_end - origin, part, lane);
-    else if (first_end < origin && lane == 0)
-      all.report(s + 1);
-    part = 0;
-    s = next;
-  }
+  for (constexpr int most = 1 << 30; s < end; s += most, part = 0) // more than one turn only where offsets are wrong
+    fold_run<P>(all, t, s, end - s < most ? int(end - s) : most, part, lane);
 }
 
 /// Folds all segments. An offset is wrong that is below the one before it, below 0 at the front, or beyond the extent at the end; then

@@ -64,8 +64,10 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
   for (int r = 0; r < Rows; ++r)
 #pragma unroll
     for (int k = 0; k < shape.group; ++k)
-      if (int const e = (r0 + r) * shape.lanes() + 32 * k + lane; Whole || e < n)
-        held[r][k] = source.row_at(first + e);
+    {
+      int const e = (r0 + r) * shape.lanes() + 32 * k + lane; // without a branch, so that all are in flight together
+      held[r][k] = source.row_at(first + (Whole || e < n ? e : n - 1));
+    }
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& l = get<i>(p.leaves);
 #pragma unroll
@@ -88,12 +90,18 @@ __device__ __forceinline__ typename Program::states fold_leaf_by_warp(Program co
   auto folds = folds_of::make(p.leaves);
   int rows = shape.rows;
   if (!Near && n == shape.elements()) {
+    if constexpr (folds_of::by_row) { // rows are named by constants, or their states would lie in memory
 #pragma unroll
-    for (int r = 0; r < shape.rows; r += RowsInFlight)
-      feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
+      for (int r = 0; r < shape.rows; r += RowsInFlight)
+        feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
+    } else {
+#pragma unroll 1
+      for (int r = 0; r < shape.rows; r += RowsInFlight)
+        feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
+    }
   } else {
     rows = (n - 1) / shape.lanes() + 1;
-    if constexpr (folds_of::by_row) { // rows are named by constants, or their states would lie in memory
+    if constexpr (folds_of::by_row) {
 #pragma unroll
       for (int r = 0; r < shape.rows; r += RowsInFlight)
         if (r < rows)

@@ -14,7 +14,7 @@ namespace planning {
 /// Shared memory of a warp: a tile of f32 is one leaf.
 inline constexpr i64 tile_bytes = 4096;
 /// Bytes of elements that a lane has in flight.
-inline constexpr i64 bytes_in_flight = 128;
+inline constexpr i64 bytes_in_flight = 64;
 
 constexpr i64 bounded(i64 low, i64 x, i64 high) { return x < low ? low : x > high ? high : x; }
 constexpr i64 power_of_two_up_to(i64 n) {
@@ -34,7 +34,7 @@ constexpr i64 bytes_of_tile(facts const& f, int elements) {
   i64 bytes = 64;
   for (int c = 0; c < f.source_count; ++c)
     if (i64 const size = f.sources[c].bytes_per_element; size > 0)
-      bytes += (elements + elements / 8 * (size >= 4 ? 1 : 4 / size)) * size + 16;
+      bytes += (elements + 8 + (elements + 8) / 8 * (size >= 4 ? 1 : 4 / size)) * size + 16;
   return bytes;
 }
 /// Warps of a block, which share nothing: as many as keep their tiles in the shared memory that every chip has.
@@ -51,6 +51,11 @@ constexpr int choose_rows_in_flight(facts const& f) {
   return int(bounded(1, power_of_two_up_to(bytes_in_flight / (row * f.lanes_per_group)), f.rows_per_leaf));
 }
 
+/// Blocks that a multiprocessor holds at once: many where a thread keeps little, and no register is ever spilled.
+constexpr int choose_blocks(facts const& f) {
+  return f.state_bytes() <= 8 && f.bytes_per_row() <= 8 ? 5 : f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 3 : 1;
+}
+
 } // namespace planning
 
 /// Plans the kernel of segments, or of a batch.
@@ -58,7 +63,7 @@ constexpr segments_plan make_segments_plan(facts const& f) {
   segments_plan p{};
   p.tile_elements = planning::choose_tile(f);
   p.warps_per_block = planning::choose_warps(f, p.tile_elements);
-  p.blocks_per_multiprocessor = f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 4 : 1;
+  p.blocks_per_multiprocessor = planning::choose_blocks(f);
   p.elements_per_lane = planning::choose_elements_per_lane(f);
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_per_part = 8;
