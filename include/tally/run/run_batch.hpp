@@ -23,7 +23,9 @@ inline constexpr i64 large_of_batch = 1 << 20;
 
 template <class R, class... Options>
 constexpr auto judge_of_batch() {
-  if constexpr (is_grouped<R>)
+  if constexpr (looks_back<R>)
+    return reason<because::batch_takes_reductions<because::answers<1>, because::type_of<R>>>{};
+  else if constexpr (is_grouped<R>)
     return judge_grouped_call<R, Options...>();
   else
     return judge_call<R, Options...>();

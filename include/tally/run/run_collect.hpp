@@ -36,7 +36,9 @@ constexpr bool has_device_text(piped<Source, pack<Es...>, Mask> const*) {
 /// Why a call of run with a collection is refused, as a verdict.
 template <class R, class... Options>
 constexpr auto judge_collect() {
-  if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1) {
+  if constexpr (!collection<R>) { // clang looks into the type of an overload before it asks whether it applies
+    return allowed{};
+  } else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1) {
     return reason<because::run_takes_a_place_and_a_contract<because::answers<1>, Options...>>{};
   } else {
     using Place = std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>;
