@@ -6,6 +6,7 @@
 #include <tally/run/cpu_elements.hpp>
 #include <tally/run/gpu_elements.hpp>
 #include <tally/run/run_into.hpp>
+#include <tally/run/rows_with_let.hpp>
 #include <tally/run/run_let.hpp>
 
 namespace tally::inline v0 {

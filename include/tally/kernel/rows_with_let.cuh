@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The route "rows with lets": a row comes into registers once, is folded by every let in turn, each of which may look at those before
+// it, and its elements are written. Layer 4. A warp holds one leaf, the warps of a row meet in shared memory; the trees are those of
+// kernel/along_group.cuh, so every let has the bits that it has alone.
+#pragma once
+
+#include <tally/kernel/along_group.cuh>
+#include <tally/kernel/store.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// A row beside the answers of its lets.
+template <class... Ts, class... Ls>
+__device__ __forceinline__ group_row<Ts..., Ls...> beside_lets(group_row<Ts...> const& r, pack<Ls...> const& lets) {
+  return {join(r.values, lets), r.position, r.element};
+}
+
+/// The leaf that a warp holds, and where it is.
+template <axes_plan P, class Base>
+struct leaf_on_chip {
+  using Loaded = loaded_leaf<P, Base>;
+  static constexpr int lanes = Loaded::lanes, rows = Loaded::rows, per_row = Loaded::per_row;
+  Loaded leaf;
+  i64 position, start;
+  int left;
+  __device__ __forceinline__ int element(int r, int v) const { return r * per_row + Loaded::first_of_thread() + v; }
+  __device__ __forceinline__ bool exists(int r, int v) const { return P.extent_fits || element(r, v) < left; }
+  template <class Lets>
+  __device__ __forceinline__ auto row_at(Base const& p, int r, int v, Lets const& lets) const {
+    int const e = element(r, v);
+    return beside_lets(leaf.values.row_at(p.columns, r, v, position + e, start + e), lets);
+  }
+};
+
+/// The states of one let over the row, in every thread of it.
+template <axes_plan P, class Base, class Lets, class... Leaves>
+__device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base const& p, program<pack<>, Leaves...> const& step, Lets const& lets,
+                                         i64 extent) {
+  using States = typename program<pack<>, Leaves...>::states;
+  States s[1];
+  for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+    auto const& l = get<i>(step.leaves);
+    get<i>(s[0]) = leaf_along<P, nth_t<i, Leaves...>>::fold(
+        l, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
+  });
+  leaves_meet<P, 1>::meet(step, s);
+  if constexpr (P.one_leaf) {
+    return shuffled_from(s[0], int(threadIdx.x % 32) / P.threads_along() * P.threads_along());
+  } else {
+    constexpr int sharing = P.warps_per_group;
+    __shared__ alignas(16) unsigned char room[P.warps_per_block * sizeof(States)];
+    States* const of_warp = reinterpret_cast<States*>(room);
+    int const warp = int(threadIdx.x / 32);
+    __syncthreads(); // a let of the same type may have left its states here
+    if (threadIdx.x % 32 == 0)
+      of_warp[warp] = s[0];
+    __syncthreads();
+    States of_share[sharing];
+#pragma unroll
+    for (int w = 0; w < sharing; ++w)
+      of_share[w] = of_warp[warp / sharing * sharing + w];
+    return combine_in_registers([&](States const& a, States const& b) { return step.combine(a, b); }, of_share);
+  }
+}
+
+/// Folds the lets from the I-th on, each into its place.
+template <int I, axes_plan P, class Base, class Steps, class Nodes, class Lets>
+__device__ __forceinline__ void fold_lets(leaf_on_chip<P, Base> const& held, Base const& p, Steps const& steps, Nodes const& nodes, Lets& lets, i64 extent) {
+  if constexpr (I < Steps::size) {
+    auto const& step = get<I>(steps);
+    auto const s = fold_row(held, p, step, lets, extent);
+    answers::outcome<cuda::std::remove_cvref_t<decltype(step.leaves)>, cuda::std::remove_cvref_t<decltype(s)>> const o{step.leaves, s, {extent}};
+    get<I>(lets) = answers::with_one_nan(get<I>(nodes).value(o));
+    fold_lets<I + 1>(held, p, steps, nodes, lets, extent);
+  }
+}
+
+/// Writes the elements of the rows of a base, whose lets are folded by steps and lowered by nodes into Lets.
+template <axes_plan P, class Base, class Steps, class Nodes, class Lets, class Values, int... BytesPerStore>
+__global__ void __launch_bounds__(P.threads_per_block())
+    rows_with_let(__grid_constant__ Base const p, __grid_constant__ axes_layout const at, __grid_constant__ Steps const steps,
+                  __grid_constant__ Nodes const nodes, __grid_constant__ Values const values, answer_arrays const to) {
+  constexpr int stores[] = {BytesPerStore...};
+  int const warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
+  i64 g;
+  if constexpr (P.one_leaf)
+    g = (i64(blockIdx.x) * P.warps_per_block + warp) * P.threads_across + lane / P.threads_along();
+  else
+    g = i64(blockIdx.x) * (P.warps_per_block / P.warps_per_group) + warp / P.warps_per_group;
+  bool const there = g < at.groups;
+  leaf_on_chip<P, Base> held;
+  held.start = P.one_leaf ? 0 : i64(warp % P.warps_per_group) * shape_of<Base>.elements();
+  i64 const left = at.extent - held.start;
+  held.left = left < shape_of<Base>.elements() ? int(left) : shape_of<Base>.elements();
+  auto place = origin_of<P, Base>(at, there ? g : at.groups - 1);
+  place.move(at.reduced[0], held.start);
+  held.position = place.position;
+  held.leaf.template load<P.extent_fits>(p, place, at.reduced[0], held.left);
+  Lets lets{};
+  fold_lets<0>(held, p, steps, nodes, lets, at.extent);
+  if (!there)
+    return;
+#pragma unroll
+  for (int r = 0; r < held.rows; ++r)
+    for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
+      auto const& of = get<i>(values);
+      using T = cuda::std::remove_cvref_t<decltype(of.eval(held.row_at(p, 0, 0, lets)))>;
+      T v[held.lanes];
+#pragma unroll
+      for (int k = 0; k < held.lanes; ++k)
+        v[k] = answers::with_one_nan(of.eval(held.row_at(p, r, k, lets)));
+      T* const out = static_cast<T*>(to.at[i]) + g * at.extent + held.start + held.element(r, 0);
+      if constexpr (stores[i] > int(sizeof(T))) {
+        if (held.exists(r, 0))
+          store_neighbours<stores[i]>(out, v);
+      } else {
+#pragma unroll
+        for (int k = 0; k < held.lanes; ++k)
+          if (held.exists(r, k))
+            out[k] = v[k];
+      }
+    });
+}
+
+} // namespace tally::inline v0::kernel

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of one kernel for rows and the lets over them: a row is read once, stays in the registers of the warps that share it, is
+// folded as often as there are lets, and is written. Layer 3.
+#pragma once
+
+#include <tally/plan/axes.hpp>
+#include <tally/plan/elements_plan.hpp>
+
+namespace tally::inline v0 {
+
+/// A warp holds one leaf of a row, a block at most this many.
+inline constexpr int most_leaves_on_chip = 16;
+
+/// A plan, its blocks, and whether there is one at all: if not, why_not says so.
+struct rows_planned {
+  elements_plan plan;
+  i64 blocks;
+  bool possible;
+  why_not_list why_not;
+};
+
+/// Plans rows that are folded and written by one kernel; the innermost axis is the one that the lets fold away.
+constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* to, int arrays) {
+  rows_planned out{};
+  i64 const of_leaf = f.of.elements_per_leaf(), leaves = f.at.extent > 0 ? (f.at.extent - 1) / of_leaf + 1 : 0;
+  if (f.at.reduced_axes != 1 || !planning::lies_along(f)) {
+    out.why_not.add("one kernel for rows", "neighbouring elements of a row are not neighbours in every column");
+    return out;
+  }
+  if (leaves > most_leaves_on_chip) {
+    out.why_not.add("one kernel for rows", "a row of {0} elements does not fit in the registers of a block, {1} do", -1, f.at.extent,
+                    most_leaves_on_chip * of_leaf);
+    return out;
+  }
+  out.possible = true;
+  axes_plan& p = out.plan.strip = make_axes_plan(f).plan;
+  p.batches = 1;
+  p.blocks_share = p.rows_apart = false;
+  p.one_leaf_a_warp = true;
+  p.blocks_per_multiprocessor = 0;
+  i64 groups_of_block = 1;
+  if (p.one_leaf) {
+    p.warps_per_block = 8;
+    groups_of_block = i64(8) * p.threads_across;
+    p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
+  } else {
+    p.warps_per_group = int(leaves);
+    p.warps_per_block = p.warps_per_group * (p.warps_per_group < 8 ? 8 / p.warps_per_group : 1);
+    groups_of_block = p.warps_per_block / p.warps_per_group;
+    p.extent_fits = f.at.extent % of_leaf == 0;
+  }
+  int const lanes = p.lanes_in_leaf / p.threads_along();
+  for (int i = 0; i < arrays; ++i) {
+    int bytes = to[i].bytes_per_element;
+    while (bytes < 16 && bytes * 2 <= lanes * to[i].bytes_per_element && f.at.extent % lanes == 0 && to[i].address_alignment >= bytes * 2)
+      bytes *= 2;
+    out.plan.bytes_per_store[i] = bytes;
+  }
+  out.blocks = (f.at.groups - 1) / groups_of_block + 1;
+  return out;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// When elements and all lets they look at can be one kernel, and what that kernel is given: the lets in the order in which they depend
+// on each other, their folds over one row of columns and answers. Layer 5.
+#pragma once
+
+#include <tally/run/gpu_rows.hpp>
+#include <tally/run/lets.hpp>
+
+namespace tally::inline v0::detail {
+
+template <class T, class... Ts>
+constexpr int index_in(pack<Ts...> const*) {
+  int at = -1, i = 0;
+  ((at < 0 && std::same_as<T, Ts> ? void(at = i++) : void(++i)), ...);
+  return at;
+}
+template <class T, class Pack>
+inline constexpr int index_among = index_in<T>(static_cast<Pack const*>(nullptr));
+
+/// All lets that some lets need, each behind those it looks at, one of a type.
+template <class Found>
+constexpr auto in_order(Found const& found, pack<> const&) {
+  return found;
+}
+template <class Found, class Let, class... Lets>
+constexpr auto in_order(Found const& found, pack<Let, Lets...> const& lets) {
+  auto const before = in_order(found, all_lets(lets.first.pipe, make_pack(lets.first.fold)));
+  if constexpr (index_among<Let, std::remove_cvref_t<decltype(before)>> >= 0)
+    return in_order(before, lets.rest);
+  else
+    return in_order(join(before, make_pack(lets.first)), lets.rest);
+}
+/// Whether lets of one type are one let everywhere.
+template <class Chain, class... Lets>
+bool as_in(Chain const& chain, pack<Lets...> const& lets) {
+  return [&]<int... I>(index_list<I...>) {
+    return (true && ... && (same_let(get<I>(lets), get<index_among<Lets, Chain>>(chain)) &&
+                            as_in(chain, all_lets(get<I>(lets).pipe, make_pack(get<I>(lets).fold)))));
+  }(indices_up_to<int(sizeof...(Lets))>{});
+}
+
+template <class Let>
+constexpr auto answer_type_of();
+/// A pipe with lets beside columns of answers that are nowhere yet.
+template <class Pipe, class Items>
+constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
+  auto const own = grid_of(pipe.source);
+  auto const columns = unpack(
+      [&](auto const&... l) {
+        return make_pack(column_of_let(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>>())::type const*>(nullptr), own)...);
+      },
+      all_lets(pipe, items));
+  return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);
+}
+template <class Let>
+constexpr auto domain_of_let(Let const& l) {
+  auto const r = beside_no_answers(l.pipe, make_pack(l.fold));
+  return bind_domain(typename Let::where{}, r.pipe, r.items);
+}
+template <class Let>
+constexpr auto answer_type_of() {
+  return reason<answer_in_domain<std::remove_cvref_t<decltype(domain_of_let(std::declval<Let const&>()))>>>{};
+}
+
+/// Which column of the main source is column I of another, by type; -1: none.
+template <int I, class Columns, class Main>
+constexpr int column_in_main() {
+  using C = std::remove_cvref_t<decltype(get<I>(std::declval<Columns const&>()))>;
+  if constexpr (I < Main::size) {
+    if constexpr (std::same_as<C, std::remove_cvref_t<decltype(get<I>(std::declval<Main const&>()))>>)
+      return I;
+    else
+      return index_among<C, Main>;
+  } else {
+    return index_among<C, Main>;
+  }
+}
+/// From the columns and lets of one pipe to those of the kernel's row.
+template <class Chain, class Main, class Columns, class... Lets>
+constexpr auto into_row(pack<Lets...> const*) {
+  return [&]<int... I>(index_list<I...>) {
+    return pack<placeholder<column_in_main<I, Columns, Main>()>..., placeholder<Main::size + index_among<Lets, Chain>>...>{};
+  }(indices_up_to<Columns::size>{});
+}
+template <class M, class Values, class Mask, class Into>
+constexpr auto leaf_in_row(bound<M, Values, Mask> const& l, Into const& into) {
+  auto values = unpack([&](auto const&... v) { return make_pack(v.substitute(into)...); }, l.values);
+  auto mask = l.mask.substitute(into);
+  return bound<M, decltype(values), decltype(mask)>{l.monoid, values, mask};
+}
+/// One let as a step of the kernel.
+template <class Chain, class Main, class Let>
+constexpr auto step_of(Let const& l) {
+  auto const d = domain_of_let(l);
+  using Columns = std::remove_cvref_t<decltype(l.pipe.source.columns)>;
+  using Lets = std::remove_cvref_t<decltype(all_lets(l.pipe, make_pack(l.fold)))>;
+  auto const leaves = unpack(
+      [&](auto const&... leaf) { return make_pack(leaf_in_row(leaf, into_row<Chain, Main, Columns>(static_cast<Lets const*>(nullptr)))...); },
+      d.program.leaves);
+  return [&]<class... Ls>(pack<Ls...> const& all) { return program<pack<>, Ls...>{{}, 0, 0, all}; }(leaves);
+}
+
+template <class Main, class... Columns>
+constexpr bool all_in_main(pack<Columns...> const*) {
+  return [&]<int... I>(index_list<I...>) { return (true && ... && (column_in_main<I, pack<Columns...>, Main>() >= 0)); }(
+      indices_up_to<int(sizeof...(Columns))>{});
+}
+/// Whether a let folds the rows of the main source away, in its tree.
+template <int Rank, class Main, class Base, class Let>
+constexpr bool fits_row() {
+  if constexpr (Let::where::rank != Rank || Rank < 2) {
+    return false;
+  } else {
+    constexpr u32 last = u32(1) << (Rank - 1);
+    bool only_last = true;
+    for (int k = 0; k < Rank; ++k)
+      only_last = only_last && Let::where::is_reduced(k) == ((last >> k & 1) != 0);
+    using Columns = std::remove_cvref_t<decltype(std::declval<Let const&>().pipe.source.columns)>;
+    if constexpr (!all_in_main<Main>(static_cast<Columns const*>(nullptr)))
+      return false;
+    else
+      return only_last && tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Base>;
+  }
+}
+
+/// Everything that one kernel needs for elements with lets.
+template <class Pipe>
+struct rows_of_pipe {
+  static constexpr int rank = rank_of<decltype(Pipe::source)>;
+  using Main = std::remove_cvref_t<decltype(std::declval<Pipe const&>().source.columns)>;
+  using Chain = std::remove_cvref_t<decltype(in_order(pack<>{}, all_lets(std::declval<Pipe const&>(), pack<>{})))>;
+  using Base = decltype(bind_domain(groups_along_axes<rank, (u32(1) << (rank - 1))>{}, std::declval<piped<decltype(Pipe::source), pack<>, always> const&>(), pack<>{}).program);
+
+  template <class... Lets>
+  static constexpr bool all_fit(pack<Lets...> const*) {
+    return sizeof...(Lets) > 0 && Main::size + int(sizeof...(Lets)) <= max_columns && (true && ... && fits_row<rank, Main, Base, Lets>());
+  }
+  static constexpr bool possible = all_fit(static_cast<Chain const*>(nullptr));
+
+  static constexpr auto steps(Chain const& c) {
+    return unpack([](auto const&... l) { return make_pack(step_of<Chain, Main>(l)...); }, c);
+  }
+  static constexpr auto nodes(Chain const& c) {
+    return unpack([](auto const&... l) { return make_pack(get<0>(domain_of_let(l).nodes)...); }, c);
+  }
+  template <class... Lets>
+  static auto answers_of(pack<Lets...> const*) -> pack<typename decltype(answer_type_of<Lets>())::type...>;
+  static constexpr auto values(Pipe const& p) {
+    using Lets = std::remove_cvref_t<decltype(all_lets(p, pack<>{}))>;
+    auto const r = beside_no_answers(p, pack<>{});
+    return unpack(
+        [&](auto const&... v) {
+          return make_pack(with_axes_of(p.source, v).substitute(into_row<Chain, Main, Main>(static_cast<Lets const*>(nullptr)))...);
+        },
+        r.pipe.values);
+  }
+};
+
+/// Whether the columns of a let are those of the main source that its types name.
+template <class Let, int Rank, class... Columns>
+bool reads_the_same(Let const& l, grid<Rank, Columns...> const& main) {
+  auto const own = grid_of(l.pipe.source);
+  for (int k = 0; k < Rank; ++k)
+    if (extent_along(own, k) != main.extent_along(k))
+      return false;
+  using Own = std::remove_cvref_t<decltype(own.columns)>;
+  return [&]<int... I>(index_list<I...>) {
+    return (true && ... && (same_bytes(get<I>(own.columns), get<column_in_main<I, Own, pack<Columns...>>()>(main.columns)) &&
+                            same_bytes(own.axes[I], main.axes[column_in_main<I, Own, pack<Columns...>>()])));
+  }(indices_up_to<Own::size>{});
+}
+
+template <class Base, class Row, class Steps, class Values>
+struct text_of_rows;
+template <class Base, class Row, class... Steps, class... Es>
+struct text_of_rows<Base, Row, pack<Steps...>, pack<Es...>> {
+  template <class... Leaves>
+  static void collect(definitions& d, program<pack<>, Leaves...> const*) {
+    (text_in<Leaves>::collect(d), ...);
+    (text_in_leaf<Row, Leaves>::collect(d), ...);
+  }
+  [[gnu::cold]] static std::string text() {
+    definitions d;
+    text_in<Base>::collect(d);
+    (collect(d, static_cast<Steps const*>(nullptr)), ...);
+    (text_in<Es>::collect(d), ...);
+    (text_in_values<Row, Es>::collect(d), ...);
+    return d.structs + d.functions;
+  }
+};
+template <class... Columns, class... Lets>
+auto row_beside(pack<Columns...> const*, pack<Lets...> const*) -> row<typename Columns::value_type..., Lets...>;
+
+template <class Base, class Steps, class Nodes, class Lets, class Values>
+gpu::rows_type const& rows_type_of() {
+  using Row = decltype(row_beside(static_cast<std::remove_cvref_t<decltype(std::declval<Base const&>().columns)> const*>(nullptr), static_cast<Lets const*>(nullptr)));
+  static gpu::rows_type const type{&name_of<Base>, &name_of<Steps>, &name_of<Nodes>, &name_of<Lets>, &name_of<Values>,
+                                   &text_of_rows<Base, Row, Steps, Values>::text, sizeof(Base), sizeof(Steps), sizeof(Nodes), sizeof(Values)};
+  return type;
+}
+
+/// Queues elements and their lets as one kernel, where types, columns and the length of rows allow it; false: nothing was done.
+template <class Pipe, class... Ts>
+bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...> const& to, [[maybe_unused]] on::gpu_place where,
+                [[maybe_unused]] gpu::staged_columns& staged) {
+  using Rows = rows_of_pipe<Pipe>;
+  if constexpr (!Rows::possible) {
+    return false;
+  } else {
+    auto const lets = all_lets(pipe, pack<>{});
+    auto const chain = in_order(pack<>{}, lets);
+    bool const alike = as_in(chain, lets) && unpack([&](auto const&... l) { return (true && ... && reads_the_same(l, pipe.source)); }, chain);
+    axes_layout const at = layout_of(pipe.source, [](int k) { return k == Rows::rank - 1; });
+    if (!alike || at.groups == 0 || at.extent == 0 || at.reduced_axes != 1)
+      return false;
+    auto base = bind_domain(groups_along_axes<Rows::rank, (u32(1) << (Rows::rank - 1))>{}, piped<decltype(Pipe::source), pack<>, always>{pipe.source, {}, {}}, pack<>{}).program;
+    auto const steps = Rows::steps(chain);
+    auto const nodes = Rows::nodes(chain);
+    auto const values = Rows::values(pipe);
+    unpack([](auto const&... s) { (check_folds(s.leaves), ...); }, steps);
+    using Lets = decltype(Rows::answers_of(static_cast<typename Rows::Chain const*>(nullptr)));
+    static gpu::kernels_of<elements_plan> kernels;
+    base.extent = at.extent;
+    gpu::rows_request r{&rows_type_of<decltype(base), std::remove_cvref_t<decltype(steps)>, std::remove_cvref_t<decltype(nodes)>, Lets,
+                                      std::remove_cvref_t<decltype(values)>>(),
+                        &kernels, &base, &steps, &nodes, &values, {}, {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)),
+                        where.ordinal, where.queue};
+    for_each_index<int(sizeof...(Ts))>([&](auto i) {
+      r.to.at[i] = get<i>(to);
+      r.written[i] = {int(sizeof(nth_t<i, Ts...>)), alignment_of(get<i>(to))};
+    });
+    places_in_grid(base, at, r.columns);
+    return gpu::enqueue(r, staged);
+  }
+}
+
+} // namespace tally::inline v0::detail
