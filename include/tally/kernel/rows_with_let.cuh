@@ -10,6 +10,13 @@
 
 namespace tally::inline v0::kernel {
 
+/// The I-th of some numbers.
+template <int I, int... Of>
+constexpr int nth_number() {
+  constexpr int all[] = {Of...};
+  return all[I];
+}
+
 /// A row beside the answers of its lets.
 template <class... Ts, class... Ls>
 __device__ __forceinline__ group_row<Ts..., Ls...> beside_lets(group_row<Ts...> const& r, pack<Ls...> const& lets) {
@@ -81,7 +88,7 @@ template <axes_plan P, class Base, class Steps, class Nodes, class Lets, class V
 __global__ void __launch_bounds__(P.threads_per_block())
     rows_with_let(__grid_constant__ Base const p, __grid_constant__ axes_layout const at, __grid_constant__ Steps const steps,
                   __grid_constant__ Nodes const nodes, __grid_constant__ Values const values, answer_arrays const to) {
-  constexpr int stores[] = {BytesPerStore...};
+  constexpr int lanes = leaf_on_chip<P, Base>::lanes, rows = leaf_on_chip<P, Base>::rows;
   int const warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
   i64 g;
   if constexpr (P.one_leaf)
@@ -102,21 +109,22 @@ __global__ void __launch_bounds__(P.threads_per_block())
   if (!there)
     return;
 #pragma unroll
-  for (int r = 0; r < held.rows; ++r)
+  for (int r = 0; r < rows; ++r)
     for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
+      constexpr int store = nth_number<decltype(i)::value, BytesPerStore...>();
       auto const& of = get<i>(values);
       using T = cuda::std::remove_cvref_t<decltype(of.eval(held.row_at(p, 0, 0, lets)))>;
-      T v[held.lanes];
+      T v[lanes];
 #pragma unroll
-      for (int k = 0; k < held.lanes; ++k)
+      for (int k = 0; k < lanes; ++k)
         v[k] = answers::with_one_nan(of.eval(held.row_at(p, r, k, lets)));
       T* const out = static_cast<T*>(to.at[i]) + g * at.extent + held.start + held.element(r, 0);
-      if constexpr (stores[i] > int(sizeof(T))) {
+      if constexpr (store > int(sizeof(T))) {
         if (held.exists(r, 0))
-          store_neighbours<stores[i]>(out, v);
+          store_neighbours<store>(out, v);
       } else {
 #pragma unroll
-        for (int k = 0; k < held.lanes; ++k)
+        for (int k = 0; k < lanes; ++k)
           if (held.exists(r, k))
             out[k] = v[k];
       }

@@ -174,14 +174,15 @@ struct collected_arrays<Pipe, pack<Ts...>> {
     write_collected(pipe, std::apply([](auto&... a) { return make_pack(a.data()...); }, out), where);
     return given(std::move(out));
   }
-  static auto compute(Pipe const& pipe, on::gpu_place where) {
-    auto const extents = extents_of(pipe.source);
+  /// queue(to) writes to device memory.
+  template <class Source, class Queue>
+  static auto compute(Source const& source, on::gpu_place where, Queue const& queue) {
+    auto const extents = extents_of(source);
     std::tuple<mdarray<Ts, rank>...> out(mdarray<Ts, rank>(extents.of)...);
     gpu::device_memory memory[sizeof...(Ts)];
-    gpu::staged_columns staged;
     [&]<int... I>(index_list<I...>) {
       ((memory[I] = gpu::allocate(std::get<I>(out).size() * sizeof(Ts), where.ordinal, where.queue)), ...);
-      queue_collected(pipe, make_pack(static_cast<Ts*>(memory[I].data())...), where, staged);
+      queue(make_pack(static_cast<Ts*>(memory[I].data())...));
       (gpu::copy(std::get<I>(out).data(), memory[I].data(), std::get<I>(out).size() * sizeof(Ts), where.ordinal, where.queue), ...);
     }(indices_up_to<int(sizeof...(Ts))>{});
     gpu::wait(where.ordinal, where.queue);
@@ -197,13 +198,36 @@ auto pipe_to_collect(R const& r, Place where, contract c, answers_of_lets& kept)
   return piped<std::remove_cvref_t<decltype(plain.source)>, decltype(values), always>{plain.source, values, {}};
 }
 
-template <class... Options, class R, class Place>
-auto run_collect_at(R const& r, Place asked, contract c) {
+/// What must live until the stream has passed.
+struct collecting_on_gpu {
   answers_of_lets kept;
-  auto const where = settled(asked, r.pipe);
+  gpu::staged_columns staged;
+};
+/// Queues all on a GPU: one kernel where rows fit on the chip, else the lets and then the elements.
+template <class... Options, class R, class... Ts>
+void queue_all(R const& r, pack<Ts*...> const& to, on::gpu_place where, contract c, collecting_on_gpu& alive) {
+  check_source(r.pipe.source);
+  if constexpr (!asks_exact<Options...>)
+    if (queue_rows(r.pipe, to, where, alive.staged))
+      return;
+  queue_collected(pipe_to_collect<Options...>(r, where, c, alive.kept), to, where, alive.staged);
+}
+
+template <class... Options, class R>
+auto run_collect_at(R const& r, on::cpu_place where, contract c) {
+  answers_of_lets kept;
   auto const plain = pipe_to_collect<Options...>(r, where, c, kept);
   using Pipe = std::remove_cvref_t<decltype(plain)>;
   return collected_arrays<Pipe, typename element_types<Pipe>::type>::compute(plain, where);
+}
+template <class... Options, class R>
+auto run_collect_at(R const& r, on::gpu_place asked, contract c) {
+  auto const where = settled(asked, r.pipe);
+  check_source(r.pipe.source);
+  collecting_on_gpu alive;
+  using Pipe = pipe_without_lets<R, on::gpu_place, Options...>;
+  return collected_arrays<Pipe, typename element_types<Pipe>::type>::compute(
+      r.pipe.source, where, [&](auto const& to) { queue_all<Options...>(r, to, where, c, alive); });
 }
 
 /// The GPU of a run with options: the one that is asked for, or under on::any the one that holds the columns.
@@ -293,12 +317,11 @@ void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::cpu_place where)
   else
     for_each_index<int(sizeof...(Ts))>([&](auto i) { std::copy(std::get<i>(arrays).begin(), std::get<i>(arrays).end(), get<i>(to)); });
 }
-template <class Pipe, class... Ts>
-void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where) {
+template <class Pipe, class Queue, class... Ts>
+void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where, Queue const& queue) {
   i64 const n = layout_of(pipe.source, nothing_reduced).groups;
   bool const apart = overlaps(pipe, to);
   gpu::device_memory memory[sizeof...(Ts)];
-  gpu::staged_columns staged;
   pack<Ts*...> there = to;
   for_each_index<int(sizeof...(Ts))>([&](auto i) {
     int owner = -1;
@@ -311,7 +334,7 @@ void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where)
       get<i>(there) = static_cast<nth_t<i, Ts...>*>(memory[i].data());
     }
   });
-  queue_collected(pipe, there, where, staged);
+  queue(there);
   for_each_index<int(sizeof...(Ts))>([&](auto i) {
     if (get<i>(there) != get<i>(to))
       gpu::copy(get<i>(to), get<i>(there), static_cast<std::size_t>(n) * sizeof(nth_t<i, Ts...>), where.ordinal, where.queue);
@@ -321,7 +344,6 @@ void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where)
 
 template <class... Options, class R, class... Ts, class Place>
 void run_collect_into_at(R const& r, pack<elements_output<Ts>...> const& outputs, Place asked, contract c) {
-  answers_of_lets kept;
   auto const where = settled(asked, r.pipe);
   check_source(r.pipe.source);
   auto const at = layout_of(r.pipe.source, nothing_reduced);
@@ -333,8 +355,14 @@ void run_collect_into_at(R const& r, pack<elements_output<Ts>...> const& outputs
     if (o.to == nullptr && at.groups > 0)
       throw null_column("output " + std::to_string(i + 1) + " is a null pointer.");
   });
-  auto const plain = pipe_to_collect<Options...>(r, where, c, kept);
-  collect_into(plain, unpack([](auto const&... o) { return make_pack(o.to...); }, outputs), where);
+  auto const to = unpack([](auto const&... o) { return make_pack(o.to...); }, outputs);
+  if constexpr (std::same_as<Place, on::gpu_place>) {
+    collecting_on_gpu alive;
+    collect_into(r.pipe, to, where, [&](auto const& there) { queue_all<Options...>(r, there, where, c, alive); });
+  } else {
+    answers_of_lets kept;
+    collect_into(pipe_to_collect<Options...>(r, where, c, kept), to, where);
+  }
 }
 
 } // namespace detail
