@@ -42,7 +42,68 @@ elements_plan writes(R const& r) {
   return planned.plan;
 }
 
+/// The plan of one kernel for rows of n elements and their lets, which compiles where there is one.
+template <class R>
+rows_planned in_one_kernel(R const& r) {
+  using Rows = detail::rows_of_pipe<std::remove_cvref_t<decltype(r.pipe)>>;
+  static_assert(Rows::possible);
+  using Source = std::remove_cvref_t<decltype(r.pipe.source)>;
+  auto const chain = detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}));
+  auto const steps = Rows::steps(chain);
+  auto const nodes = Rows::nodes(chain);
+  auto const values = Rows::values(r.pipe);
+  using Lets = decltype(Rows::answers_of(static_cast<typename Rows::Chain const*>(nullptr)));
+  auto base = detail::bind_domain(groups_along_axes<2, 2>{}, piped<Source, pack<>, always>{r.pipe.source, {}, {}}, pack<>{}).program;
+  auto const at = layout_of(r.pipe.source, [](int k) { return k == 1; });
+  base.extent = at.extent;
+  axes_facts const f{facts_of(base, targets::h200, contract::reproducible), at};
+  written_facts const to[] = {{4, 16}};
+  auto const planned = make_rows_plan(f, to, 1);
+  if (planned.possible && able()) {
+    auto const& type = detail::rows_type_of<decltype(base), std::remove_cvref_t<decltype(steps)>, std::remove_cvref_t<decltype(nodes)>, Lets,
+                                            std::remove_cvref_t<decltype(values)>>();
+    CHECK(!gpu::compile(gpu::unit_of(type, planned.plan, f.of.source_count, 1), 9, 0).cubin.empty());
+  }
+  return planned;
+}
+template <class Source>
+auto softmax_of(Source const& source) {
+  auto const greatest = source | over<1>(max);
+  auto const total = source | map(exp(_1 - let(greatest))) | over<1>(sum);
+  return source | map(exp(_1 - let(greatest)) / let(total)) | collect;
+}
+
 } // namespace
+
+TEST_CASE("rows that fit on the chip are read once: their lets and elements are one kernel") {
+  std::vector<float> const x(4 * 16384), w(4096);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x, 64, 1024)))).plan.strip.one_leaf);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x, 4, 16384)))).plan.strip.warps_per_group == 16);
+  auto const odd = in_one_kernel(softmax_of(from(shaped(x.data(), 7, 4097))));
+  CHECK(odd.plan.strip.warps_per_group == 5);
+  CHECK(odd.plan.bytes_per_store[0] == 4);
+  auto const source = from(shaped(x.data(), 16, 4096));
+  auto const mu = source | over<1>(mean);
+  auto const var = source | over<1>(mean(squared(_1 - let(mu))));
+  auto const norm = in_one_kernel(from(shaped(x.data(), 16, 4096), along<1>(w), along<1>(w)) | map((_1 - let(mu)) / sqrt(let(var) + 1e-5f) * _2 + _3) | collect);
+  CHECK(norm.possible);
+  CHECK(norm.plan.strip.bytes_per_load[1] == 16);
+  auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 16385))));
+  CHECK(!longer.possible);
+  CHECK(longer.why_not.count == 1);
+  CHECK(!in_one_kernel(softmax_of(from(shaped(x.data(), {1024, 64}, {1, 1024})))).possible);
+}
+
+TEST_CASE("a let over another axis, or of another source, is folded before") {
+  std::vector<float> const x(64 * 64), y(64 * 64);
+  auto const source = from(shaped(x, 64, 64));
+  auto const r = source | map(_1 - let(source | over<0>(mean))) | collect;
+  CHECK(!detail::rows_of_pipe<std::remove_cvref_t<decltype(r.pipe)>>::possible);
+  auto const other = source | map(_1 - let(from(shaped(y, 64, 64)) | over<1>(mean))) | collect;
+  auto const chain = detail::in_order(pack<>{}, detail::all_lets(other.pipe, pack<>{}));
+  CHECK(!detail::reads_the_same(get<0>(chain), other.pipe.source));
+  CHECK(detail::reads_the_same(let(source | over<1>(mean)), other.pipe.source));
+}
 
 TEST_CASE("elements beside answers of their rows: 16 bytes a load, 16 bytes a store") {
   std::vector<float> const x(64 * 1024, 1.f);
