@@ -62,10 +62,10 @@ constexpr bool unit_in_all(axes_facts const& f, Step const& step) {
 
 /// Bytes of a load of `neighbours` elements of a column, which begin at multiples of that; the element's own where memory does not
 /// allow more.
-constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours) {
+constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours, loaded_axis loaded = loaded_axis::reduced) {
   i64 const size = f.of.sources[column].bytes_per_element;
   i64 bytes = least_of(16, neighbours * size);
-  while (bytes > size && ((bytes & (bytes - 1)) != 0 || bytes % size != 0 || neighbours * size % bytes != 0 || alignment_in_grid(f, column, loaded_axis::reduced) < bytes))
+  while (bytes > size && ((bytes & (bytes - 1)) != 0 || bytes % size != 0 || neighbours * size % bytes != 0 || alignment_in_grid(f, column, loaded) < bytes))
     --bytes;
   return int(bytes > size ? bytes : size);
 }

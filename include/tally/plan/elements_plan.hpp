@@ -58,7 +58,7 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   p.batches = f.of.source_count > 1 ? strips_in_flight / 2 : strips_in_flight;
   p.one_kept_axis = f.at.kept_axes <= 1;
   for (int c = 0; c < f.of.source_count; ++c)
-    p.bytes_per_load[c] = f.group_step(c) == 1 ? planning::bytes_per_load(f, c, v) : int(f.of.sources[c].bytes_per_element);
+    p.bytes_per_load[c] = f.group_step(c) == 1 ? planning::bytes_per_load(f, c, v, planning::loaded_axis::kept) : int(f.of.sources[c].bytes_per_element);
   for (int i = 0; i < arrays; ++i) {
     int const bytes = v * to[i].bytes_per_element;
     bool const whole = bytes <= 16 && (bytes & (bytes - 1)) == 0 && to[i].address_alignment >= bytes;
