@@ -68,6 +68,12 @@ void word_axes_of_host(domain_description& d) {
                          : "each group in tiles, dealt to " + several(threads, "thread");
     return;
   }
+  if (d.at.extent >= cpu::copied_group && d.at.groups < cpu::few_groups && !groups_are_neighbours(d) && !elements_are_neighbours(d)) {
+    d.route = "strips of groups";
+    d.shape = "few long groups that lie apart: side by side, or copied piece by piece to where the tile loop can take them";
+    d.cut = several(d.groups, "group") + " on " + several(threads, "thread");
+    return;
+  }
   i64 const row = d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].extent : 1;
   i64 const strips = d.at.groups / row * ((row - 1) / cpu::groups_in_strip + 1);
   d.route = "strips of groups";
@@ -275,11 +281,40 @@ void place_domain(domain_description& d, description const& head) {
   }
 }
 
+/// Columns, rows and the whole of a matrix in one read, where a GPU does that.
+void join_domains(grouped_description& d) {
+  if (!d.head.on_gpu || !d.is_matrix || !reads(d.domains[std::size_t(d.columns)])) return;
+  auto& columns = d.domains[std::size_t(d.columns)];
+  d.mixed.of.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = columns.of.facts.sources[c].address_alignment;
+  d.joined = make_mixed_plan(d.mixed);
+  d.joined.joins = d.joined.joins && (d.rows >= 0 || d.joined.total_joins);
+  for (int i = 0; i < d.joined.why_not.count; ++i) {
+    refusal const& r = d.joined.why_not.entries[i];
+    d.why_not.push_back({r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
+  }
+  if (!d.joined.joins) return;
+  auto const join = [&](domain_description& one) {
+    one.shares_read = &one != &columns;
+    one.route = "mixed";
+    one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
+    one.cut = fmt::format("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
+                          several(d.joined.blocks(), "block"), mixed_threads,
+                          d.joined.plan.stages > 0 ? fmt::format("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
+                                                   : std::string("a tile that threads fill"));
+    one.why_not.clear();
+    for (auto& s : one.of.sources) s.load = "tiles in shared memory", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
+  };
+  join(columns);
+  if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
+  if (d.joined.total_joins) join(d.domains.back());
+}
+
 /// Every read after the first is one that a kernel for all of them would not make.
 void refuse_one_read(grouped_description& d) {
   domain_description const* first = nullptr;
   for (auto const& one : d.domains) {
-    if (!reads(one)) continue;
+    if (!reads(one) || one.shares_read) continue;
     if (first == nullptr) {
       first = &one;
       continue;
@@ -346,8 +381,12 @@ i64 domain_description::bytes_written() const { return groups < 0 ? 0 : groups *
 
 i64 grouped_description::bytes_read() const {
   i64 total = 0;
-  for (auto const& d : domains) total += d.bytes_read();
+  for (auto const& d : domains) total += d.shares_read ? 0 : d.bytes_read();
   return total;
+}
+
+i64 grouped_description::passes() const {
+  return std::count_if(domains.begin(), domains.end(), [](auto const& d) { return !d.shares_read; });
 }
 
 i64 grouped_description::bytes_written() const {
@@ -360,7 +399,8 @@ double grouped_description::expected_seconds() const {
   double const rate = head.facts.target.read_bytes_per_second;
   double total = 0;
   for (auto const& d : domains)
-    if (reads(d) && rate > 0) total += head.facts.target.launch_seconds + double(d.bytes_moved() + d.bytes_written()) / rate;
+    if (reads(d) && rate > 0)
+      total += (d.shares_read ? 0 : head.facts.target.launch_seconds + double(d.bytes_moved()) / rate) + double(d.bytes_written()) / rate;
   return total;
 }
 
@@ -369,6 +409,7 @@ grouped_explanation::grouped_explanation(grouped_description facts_and_names) : 
     place_domain(d, about_.head);
     word_domain(d);
   }
+  join_domains(about_);
   refuse_one_read(about_);
   if (words::keeps()) words::keep(text());
 }
@@ -378,8 +419,9 @@ std::string grouped_explanation::ptx() const {
     throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
   std::string total;
   for (auto const& d : about_.domains) {
-    if (!reads(d)) continue;
-    std::string const own = d.kind == grouping_kind::whole ? d.of.ptx_of(d.of.planned.plan, d.of.facts)
+    if (!reads(d) || d.shares_read) continue;
+    std::string const own = d.route == "mixed"              ? about_.ptx_of(about_)
+                            : d.kind == grouping_kind::whole ? d.of.ptx_of(d.of.planned.plan, d.of.facts)
                             : d.ptx_of != nullptr          ? d.ptx_of(d)
                                                            : std::string();
     total += "// " + d.name + "\n" + own + "\n";

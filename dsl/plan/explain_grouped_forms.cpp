@@ -36,7 +36,7 @@ std::string groups_of(domain_description const& d) {
 }
 
 std::string read_of(grouped_description const& d) {
-  auto text = fmt::format("{}: {} read, {} written", d.domains.size() == 1 ? "one pass" : fmt::format("{} passes", d.domains.size()),
+  auto text = fmt::format("{}: {} read, {} written", d.passes() == 1 ? "one pass" : fmt::format("{} passes", d.passes()),
                           words::bytes(double(d.bytes_read())), words::bytes(double(d.bytes_written())));
   if (d.expected_seconds() > 0) text += fmt::format("; expected {}", words::seconds(d.expected_seconds()));
   return text;
@@ -47,7 +47,7 @@ void put_domain(words::page& to, domain_description const& d) {
   to.put("route", d.route + ": " + d.shape);
   words::put_sources(to, d.of);
   words::put_folds(to, d.of);
-  if (d.kind == grouping_kind::whole && d.route != "none") words::put_meetings(to, d.of);
+  if (d.kind == grouping_kind::whole && d.route != "none" && d.route != "mixed") words::put_meetings(to, d.of);
   if (!d.cut.empty()) to.put("cut", d.cut);
   description refused; // words group equal refusals
   refused.folds = d.of.folds;
@@ -66,6 +66,7 @@ words::json domain_of(domain_description const& d) {
               {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
   if (d.kind == grouping_kind::segments && d.blocks > 0)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_segments.threads_per_block()}};
+  if (d.route == "mixed") launch = words::json::object();
   bool const keys = d.kind == grouping_kind::keys && d.blocks > 0;
   if (keys)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
@@ -79,6 +80,7 @@ words::json domain_of(domain_description const& d) {
           {"bytes_read", d.bytes_read()},
           {"bytes_moved", d.bytes_moved()},
           {"bytes_written", d.bytes_written()},
+          {"shares_read", d.shares_read},
           {"route", d.route},
           {"shape", d.shape},
           {"cut", d.cut},

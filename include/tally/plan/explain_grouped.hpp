@@ -12,6 +12,7 @@
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
 #include <tally/plan/keys.hpp>
+#include <tally/plan/mixed.hpp>
 #include <tally/plan/segments.hpp>
 
 namespace tally::inline v0 {
@@ -29,6 +30,7 @@ struct domain_description {
   i64 bytes_beside = 0;      ///< read beside the columns: offsets
   i64 bytes_of_answers = 0;  ///< of one group
   bool looks_at_positions = false;
+  bool shares_read = false;  ///< folded in the read of the columns before it
   std::string no_kernel;     ///< why only the host can fold it; empty where a GPU can
   std::string route;         ///< "threads_along_group", "strips of groups"
   std::string shape;         ///< the route in words
@@ -54,7 +56,15 @@ struct grouped_description {
   description head; ///< the columns, the place and why it is no other
   std::vector<domain_description> domains;
   std::vector<refused_choice> why_not; ///< of the reduction as a whole
+  bool is_matrix = false; ///< there are columns, and rows or folds of the whole, that one read on a GPU may fold together
+  int columns = -1, rows = -1; ///< the domains of them; the whole is the last
+  mixed_facts mixed{};
+  mixed_planned joined{};
+  /// The PTX of that read; null where no kernel can be made.
+  std::string (*ptx_of)(grouped_description const&) = nullptr;
 
+  /// Reads of the source.
+  i64 passes() const;
   i64 bytes_read() const;
   i64 bytes_written() const;
   /// Seconds by the model launch + bytes moved / rate for every read; 0 where the rate of the target is not known.

@@ -170,6 +170,44 @@ template <class... Options, class R>
   }
 }
 
+template <class Read>
+[[gnu::cold]] std::string ptx_of_mixed(grouped_description const& d) {
+  target const& t = d.head.facts.target;
+  auto request = Read::request_of_types();
+  request.f = d.mixed;
+  return gpu::compile(gpu::unit_of(request, d.joined.plan), t.compute_major, t.compute_minor).ptx;
+}
+/// What mixed_read knows of a matrix whose columns, rows and whole may share a read.
+template <class... Options, class R>
+[[gnu::cold]] void describe_mixed(grouped_description& out, R const& r, contract c) {
+  constexpr mixed_items at = mixed_items_of<R>;
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  auto const whole = bind_to(pipe, whole_folds(r.folds));
+  auto const columns = get<at.columns>(r.folds).bind(pipe);
+  auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
+  auto const total = with_leaves(columns.program.columns, whole.program.leaves);
+  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
+  using Columns = std::remove_cvref_t<decltype(columns.program)>;
+  axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
+  constexpr leaf_shape shape = tally::shape_of<Columns>;
+  int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
+  auto const* leaves = static_cast<decltype(Read::all::leaves) const*>(nullptr);
+  out.is_matrix = true;
+  out.columns = at.columns - whole_folds_before<at.columns>(&r.folds);
+  if constexpr (at.rows >= 0)
+    out.rows = at.rows - whole_folds_before<at.rows>(&r.folds);
+  out.mixed = {facts_of(columns.program, target{}, c),
+               layout,
+               words_while_closing(static_cast<decltype(Columns::leaves) const*>(nullptr)) * beside * levels,
+               int(sizeof(typename Read::along::states)),
+               all_commute(leaves),
+               any_exact_leaf(leaves),
+               decltype(whole.program)::leaf_count > 0};
+  out.mixed.of.extent = layout.extent;
+  if constexpr (Columns::lowerable)
+    out.ptx_of = &ptx_of_mixed<Read>;
+}
+
 template <class... Options, class R>
 [[gnu::cold]] grouped_description describe_grouped(R const& r, contract c) {
   grouped_description out;
@@ -179,6 +217,8 @@ template <class... Options, class R>
   unpack([&](auto const&... column) { (describe_column(out.head, column), ...); }, b.program.columns);
   unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c), ...); }, r.folds);
   describe_whole<Options...>(out, r, c);
+  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
+    describe_mixed<Options...>(out, r, c);
   return out;
 }
 
