@@ -91,7 +91,7 @@ constexpr auto leaf_in_row(bound<M, Values, Mask> const& l, Into const& into) {
 }
 /// One let as a step of the kernel.
 template <class Chain, class Main, class Let>
-constexpr auto step_of(Let const& l) {
+constexpr auto step_of_let(Let const& l) {
   auto const d = domain_of_let(l);
   using Columns = std::remove_cvref_t<decltype(l.pipe.source.columns)>;
   using Lets = std::remove_cvref_t<decltype(all_lets(l.pipe, make_pack(l.fold)))>;
@@ -139,7 +139,7 @@ struct rows_of_pipe {
   static constexpr bool possible = all_fit(static_cast<Chain const*>(nullptr));
 
   static constexpr auto steps(Chain const& c) {
-    return unpack([](auto const&... l) { return make_pack(step_of<Chain, Main>(l)...); }, c);
+    return unpack([](auto const&... l) { return make_pack(step_of_let<Chain, Main>(l)...); }, c);
   }
   static constexpr auto nodes(Chain const& c) {
     return unpack([](auto const&... l) { return make_pack(get<0>(domain_of_let(l).nodes)...); }, c);
