@@ -33,10 +33,8 @@ template <leaf_shape Shape, class Program, class Leaf>
   constexpr bool by_row = !Leaf::monoid_type::law.commutative;
   State closed[lanes];
   State of_row[rows];
-  int const passes = by_row ? (count - 1) / lanes + 1 : 1;
-  for (int pass = 0; pass < passes; ++pass) {
-    int const left = count - pass * lanes, width = left < lanes ? left : lanes; // identities of the lanes beyond are neutral
-    for (int l = 0; l < width; ++l) {
+  for (int pass = 0; pass < (by_row ? rows : 1); ++pass) {
+    for (int l = 0; l < lanes; ++l) {
       lanes_t<typename Leaf::monoid_type, 1> running(m);
       for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r)
         if (int const e = r * lanes + l; e < count) {
@@ -45,10 +43,10 @@ template <leaf_shape Shape, class Program, class Leaf>
         }
       closed[l] = running.close(m, 0);
     }
-    combine_neighbours(combine, closed, width);
+    combine_neighbours(combine, closed, lanes);
     of_row[pass] = closed[0];
   }
-  if constexpr (by_row) combine_neighbours(combine, of_row, passes);
+  if constexpr (by_row) combine_neighbours(combine, of_row, rows);
   return of_row[0];
 }
 
