@@ -2,8 +2,8 @@
 //
 // From the domains of a reduction with groupings to their words: where each is folded, how it is cut, how its columns are loaded, and
 // what was refused. Compiled side, plan.
+#include "plan/domains.hpp"
 #include "plan/page.hpp"
-
 #include "plan/places.hpp"
 
 #include <tally/base/error.hpp>
@@ -17,12 +17,44 @@
 #include <ostream>
 #include <utility>
 
+namespace tally::words {
+
+std::string several(i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+
+void add_refusals(domain_description& d, why_not_list const& why) {
+  for (int i = 0; i < why.count; ++i) {
+    refusal const& r = why.entries[i];
+    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
+                        r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
+    if (std::none_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
+          return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
+        }))
+      d.why_not.push_back(std::move(said));
+  }
+}
+
+void word_grid_loads(domain_description& d, axes_plan const& p, char const* neighbours, planning::loaded_axis loaded) {
+  axes_facts const facts{d.of.facts, d.at};
+  for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
+    auto& s = d.of.sources[c];
+    s.load = s.bytes_per_element == 0                         ? "computed"
+             : p.bytes_per_load[c] > s.bytes_per_element ? fmt::format("vector_ldg, {} B per load", p.bytes_per_load[c])
+                                                         : fmt::format("ldg, {} B per load", s.bytes_per_element);
+    i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : step == 0 ? fmt::format("the same for {}", neighbours) : neighbours;
+    if (s.bytes_per_element > 0) s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid(facts, int(c), loaded));
+    if (s.staged) s.why += ", after a copy from host memory";
+  }
+}
+
+} // namespace tally::words
+
 namespace tally::inline v0 {
 namespace {
 
-constexpr i64 bytes_per_sector = 32;
+using words::add_refusals, words::several;
 
-std::string several(i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+constexpr i64 bytes_per_sector = 32;
 
 /// Calls f(elements, closest step) for column c: how many of its elements are read, and how far apart they are at least.
 template <class F>
@@ -41,7 +73,7 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
-bool reads(domain_description const& d) { return d.of.reads() && d.groups != 0; }
+bool reads(domain_description const& d) { return (d.kind == grouping_kind::elements || d.of.reads()) && d.groups != 0; }
 
 /// What neighbouring elements, or groups, are in all columns: 1 where they are neighbours in memory.
 template <class Step>
@@ -127,21 +159,9 @@ void word_host_sources(domain_description& d) {
     bool const near = along == 1 || beside == 1;
     s.load = near ? "read in place" : "gathered";
     s.why = along == 1 ? "elements of a group are neighbours"
+            : along == 0 ? "the same for all elements of a group"
             : beside == 1 ? fmt::format("groups are neighbours, their elements lie {} apart", along)
                           : fmt::format("elements of a group lie {} apart, groups {}", along, beside);
-  }
-}
-
-/// What a planner refused, each once.
-void add_refusals(domain_description& d, why_not_list const& why) {
-  for (int i = 0; i < why.count; ++i) {
-    refusal const& r = why.entries[i];
-    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
-                        r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
-    if (std::none_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
-          return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
-        }))
-      d.why_not.push_back(std::move(said));
   }
 }
 
@@ -167,16 +187,8 @@ void word_axes_of_gpu(domain_description& d) {
                       several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
   if (cut.chunks > 1) d.cut += fmt::format(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);
   d.blocks = d.planned.blocks();
-  for (int c = 0; c < d.of.facts.source_count; ++c) {
-    auto& s = d.of.sources[std::size_t(c)];
-    s.load = s.bytes_per_element == 0 ? "computed"
-             : p.bytes_per_load[c] > s.bytes_per_element ? fmt::format("vector_ldg, {} B per load", p.bytes_per_load[c])
-                                                         : fmt::format("ldg, {} B per load", s.bytes_per_element);
-    s.why = s.bytes_per_element == 0 ? "nothing is read" : along ? "neighbours along a group" : "neighbouring groups";
-    if (s.bytes_per_element > 0)
-      s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid({d.of.facts, d.at}, c, along ? planning::loaded_axis::reduced : planning::loaded_axis::kept));
-    if (s.staged) s.why += ", after a copy from host memory";
-  }
+  words::word_grid_loads(d, p, along ? "neighbours along a group" : "neighbouring groups",
+                         along ? planning::loaded_axis::reduced : planning::loaded_axis::kept);
   add_refusals(d, d.planned.why_not);
 }
 
@@ -238,8 +250,12 @@ void word_gpu_folds(domain_description& d) {
 void word_domain(domain_description& d) {
   if (!reads(d)) {
     d.route = "none";
-    d.shape = d.of.folds.empty() ? "a count of everything is the extent" : "there is nothing to read";
-    for (auto& s : d.of.sources) s.load = "not read", s.why = d.of.folds.empty() ? "no fold looks at its elements" : "it is empty";
+    bool const counts = d.of.folds.empty() && d.kind != grouping_kind::elements;
+    d.shape = counts ? "a count of everything is the extent" : "there is nothing to read";
+    for (auto& s : d.of.sources) s.load = "not read", s.why = counts ? "no fold looks at its elements" : "it is empty";
+  } else if (d.kind == grouping_kind::elements) {
+    words::word_elements(d);
+    return;
   } else if (d.kind == grouping_kind::whole) {
     words::plan_full(d.of);
     std::swap(d.why_not, d.of.why_not);
@@ -275,9 +291,22 @@ void place_domain(domain_description& d, description const& head) {
   d.of.place = head.place;
   d.of.threads = head.threads;
   d.of.facts.target = head.facts.target;
-  for (std::size_t c = 0; c < head.sources.size(); ++c) {
-    d.of.sources[c].staged = head.sources[c].staged;
-    d.of.sources[c].address_alignment = d.of.facts.sources[c].address_alignment = head.sources[c].address_alignment;
+  for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
+    auto const origin = d.origins.empty() ? column_origin{column_home::head, int(c)} : d.origins[c];
+    if (origin.home != column_home::head) continue;
+    auto const& of_head = head.sources[std::size_t(origin.index)];
+    d.of.sources[c].staged = of_head.staged;
+    d.of.sources[c].address_alignment = d.of.facts.sources[c].address_alignment = of_head.address_alignment;
+  }
+}
+
+/// Columns of one domain alone: a GPU at hand copies those in host memory, a target has them in its own.
+void place_apart(domain_description& d, bool copies) {
+  for (std::size_t c = 0; c < d.origins.size(); ++c) {
+    auto& s = d.of.sources[c];
+    if (d.origins[c].home != column_home::apart) continue;
+    s.staged = s.staged && copies;
+    if (s.staged) s.address_alignment = d.of.facts.sources[c].address_alignment = 16;
   }
 }
 
@@ -314,9 +343,13 @@ void join_domains(grouped_description& d) {
 void refuse_one_read(grouped_description& d) {
   domain_description const* first = nullptr;
   for (auto const& one : d.domains) {
-    if (!reads(one) || one.shares_read) continue;
+    if (!reads(one) || one.shares_read || one.kind == grouping_kind::elements) continue; // those have said what joins them to their lets
     if (first == nullptr) {
       first = &one;
+      continue;
+    }
+    if (std::any_of(one.origins.begin(), one.origins.end(), [](auto const& o) { return o.home == column_home::answers; })) {
+      d.why_not.push_back({"one read with " + first->name, "answers of a let must all be there before they are looked at", one.name});
       continue;
     }
     std::string reason = d.head.on_gpu ? "each has a launch of its own" : "each has a walk of its own";
@@ -353,6 +386,7 @@ grouped_explanation explain_settled(grouped_description d, detail::column_places
     d.head.place = "host, " + several(d.head.threads, "thread");
   }
   if (!d.head.on_gpu) d.head.why_not.insert(d.head.why_not.end(), no_kernel.begin(), no_kernel.end());
+  for (auto& one : d.domains) place_apart(one, d.head.on_gpu && !std::is_same_v<Where, target>);
   return grouped_explanation(std::move(d));
 }
 
@@ -410,6 +444,7 @@ grouped_explanation::grouped_explanation(grouped_description facts_and_names) : 
     word_domain(d);
   }
   join_domains(about_);
+  words::join_rows(about_);
   refuse_one_read(about_);
   if (words::keeps()) words::keep(text());
 }

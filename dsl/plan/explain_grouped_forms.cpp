@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation of a reduction with groupings as text, JSON and a Mermaid chart. Compiled side, plan.
+#include "plan/domains.hpp"
 #include "plan/json_parts.hpp"
 #include "plan/page.hpp"
 
@@ -19,19 +20,21 @@ char const* spell_kind(grouping_kind k) {
   case grouping_kind::axes: return "axes";
   case grouping_kind::segments: return "segments";
   case grouping_kind::keys: return "keys";
+  case grouping_kind::elements: return "elements";
   default: return "found_keys";
   }
 }
 
 std::string groups_of(domain_description const& d) {
-  auto const plural = [](i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); };
+  using words::several;
   switch (d.kind) {
-  case grouping_kind::whole: return plural(d.at.extent, "element");
-  case grouping_kind::axes: return fmt::format("{} of {}", plural(d.groups, "group"), plural(d.at.extent, "element"));
-  case grouping_kind::segments: return fmt::format("{} in {}", plural(d.groups, "segment"), plural(d.at.extent, "element"));
+  case grouping_kind::whole: return several(d.at.extent, "element");
+  case grouping_kind::axes: return fmt::format("{} of {}", several(d.groups, "group"), several(d.at.extent, "element"));
+  case grouping_kind::segments: return fmt::format("{} in {}", several(d.groups, "segment"), several(d.at.extent, "element"));
   case grouping_kind::keys:
-    return fmt::format("{} for {}", plural(d.groups, d.at.groups > 1 ? "slot" : "bin"), plural(d.at.extent * d.at.groups, "element"));
-  default: return fmt::format("as many bins as there are keys, for {}", plural(d.at.extent, "element"));
+    return fmt::format("{} for {}", several(d.groups, d.at.groups > 1 ? "slot" : "bin"), several(d.at.extent * d.at.groups, "element"));
+  case grouping_kind::elements: return several(d.groups, "element") + " written";
+  default: return fmt::format("as many bins as there are keys, for {}", several(d.at.extent, "element"));
   }
 }
 
@@ -66,7 +69,11 @@ words::json domain_of(domain_description const& d) {
               {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
   if (d.kind == grouping_kind::segments && d.blocks > 0)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_segments.threads_per_block()}};
-  if (d.route == "mixed") launch = words::json::object();
+  if (d.route == "mixed" || (d.is_let && d.shares_read)) launch = words::json::object();
+  bool const elements = d.kind == grouping_kind::elements && d.blocks > 0;
+  auto const& written = d.of_rows.possible ? d.of_rows.plan : d.of_elements.plan;
+  if (elements)
+    launch = {{"blocks", d.blocks}, {"threads_per_block", written.strip.threads_per_block()}};
   bool const keys = d.kind == grouping_kind::keys && d.blocks > 0;
   if (keys)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
@@ -88,7 +95,9 @@ words::json domain_of(domain_description const& d) {
           {"sources", words::sources_of(d.of)},
           {"folds", words::folds_of(d.of)},
           {"launch", launch},
-          {"plan", keys                                                        ? spell(d.of_keys.plan)
+          {"plan", d.is_let && d.shares_read ? ""
+                   : elements ? spell(written, int(d.of.sources.size()), d.arrays)
+                   : keys                                                        ? spell(d.of_keys.plan)
                    : d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
                    : planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
                    : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)
@@ -145,8 +154,16 @@ std::string grouped_explanation::mermaid() const {
     out += fmt::format("  source{}[(\"{}\")]\n", i, words::label(d.head.sources[i].name + ": " + d.head.sources[i].type));
   for (std::size_t k = 0; k < d.domains.size(); ++k) {
     auto const& one = d.domains[k];
-    for (std::size_t i = 0; i < one.of.sources.size(); ++i)
-      out += fmt::format("  source{} -- \"{}\" --> domain{}\n", i, words::label(one.of.sources[i].load), k);
+    for (std::size_t i = 0; i < one.of.sources.size(); ++i) {
+      auto const& s = one.of.sources[i];
+      auto const origin = one.origins.empty() ? column_origin{column_home::head, int(i)} : one.origins[i];
+      auto const from = origin.home == column_home::head      ? fmt::format("source{}", origin.index)
+                        : origin.home == column_home::answers ? fmt::format("answers{}", origin.index)
+                                                              : fmt::format("source{}_{}[(\"{}\")]", k, i, words::label(s.name + ": " + s.type));
+      out += fmt::format("  {} -- \"{}\" --> domain{}\n", from, words::label(s.load), k);
+    }
+    if (one.kind == grouping_kind::elements && one.route == "rows_with_let")
+      for (std::size_t let = 0; let < k; ++let) out += fmt::format("  answers{} -- registers --> domain{}\n", let, k);
     out += fmt::format("  domain{}[\"{}<br/>{}<br/>{} read\"]\n", k, words::label(one.name), words::label(groups_of(one)),
                        words::bytes(double(one.bytes_read())));
     out += fmt::format("  domain{} --> route{}[\"{}\"]\n", k, k, words::label(one.route));

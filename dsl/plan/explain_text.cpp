@@ -62,12 +62,16 @@ std::string measured_of(description const& d) {
 } // namespace
 
 void put_sources(page& to, description const& d) {
-  std::size_t load = 0, type = 0;
-  for (auto const& s : d.sources) load = std::max(load, s.load.size()), type = std::max(type, s.type.size());
+  std::size_t name = 0, load = 0, type = 0;
+  for (auto const& s : d.sources) {
+    name = std::max(name, std::min<std::size_t>(s.name.size(), 28));
+    load = std::max(load, s.load.size());
+    type = std::max(type, s.type.size());
+  }
   bool leading = true;
   for (auto const& s : d.sources)
     to.put(std::exchange(leading, false) ? "load" : "",
-           fmt::format("{}  {:<{}}  {:<{}}  {}", s.name, s.type, type, s.load, load, s.why));
+           fmt::format("{:<{}}  {:<{}}  {:<{}}  {}", s.name, name, s.type, type, s.load, load, s.why));
 }
 
 void put_folds(page& to, description const& d) {

@@ -71,6 +71,12 @@ std::string spell(axes_plan const& p, int sources) {
                      p.batches, p.warps_per_group, p.standing, p.blocks_per_multiprocessor, p.one_leaf, p.extent_fits, p.rows_apart, p.blocks_share, p.one_leaf_a_warp, p.one_reduced_axis, p.one_kept_axis, loads);
 }
 
+std::string spell(elements_plan const& p, int sources, int arrays) {
+  std::string stores;
+  for (int i = 0; i < arrays; ++i) stores += fmt::format("{}{}", i ? ", " : "", p.bytes_per_store[i]);
+  return fmt::format("tally::elements_plan{{.strip = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), stores);
+}
+
 std::string spell(segments_plan const& p) {
   return fmt::format("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
                      ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}}}",

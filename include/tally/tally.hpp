@@ -19,6 +19,7 @@
 #include <tally/pipeline/reduce.hpp>
 #include <tally/run/explain.hpp>
 #include <tally/run/explain_grouped.hpp>
+#include <tally/run/explain_let.hpp>
 #include <tally/run/partial.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_batch.hpp>

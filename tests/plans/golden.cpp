@@ -180,6 +180,22 @@ TEST_CASE("groupings, domain by domain") {
   check_plan("keys_host", explain(keyed, on::cpu.threads(8)));
 }
 
+TEST_CASE("lets, in the kernel of the elements or before it") {
+  auto const softmax = [](i64 n) {
+    auto const rows = from(shaped(numbers<float>(1).column.data, 4096, n));
+    auto const greatest = rows | over<1>(max);
+    auto const total = rows | map(exp(_1 - let(greatest))) | over<1>(sum);
+    return rows | map(exp(_1 - let(greatest)) / let(total)) | collect;
+  };
+  check_plan("softmax", explain(softmax(1024), targets::h200));
+  check_text("softmax.mmd", explain(softmax(1024), targets::h200).mermaid());
+  check_plan("softmax_of_long_rows", explain(softmax(16388), targets::h200));
+  check_plan("softmax_host", explain(softmax(1024), on::cpu.threads(8)));
+  auto const rows = from(shaped(numbers<float>(1).column.data, 4096, 1024));
+  auto const mu = rows | over<1>(mean);
+  check_plan("deviations", explain(rows | over<1>(sum(squared(_1 - let(mu)))), targets::h200));
+}
+
 TEST_CASE("nothing to read") {
   check_plan("empty", explain(from(numbers<float>(0)) | reduce(sum, max.or_else(0.f)), targets::h200));
   check_plan("count_alone", explain(from(numbers<float>(mi)) | count, targets::h200));

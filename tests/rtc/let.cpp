@@ -47,21 +47,14 @@ template <class R>
 rows_planned in_one_kernel(R const& r) {
   using Rows = detail::rows_of_pipe<std::remove_cvref_t<decltype(r.pipe)>>;
   static_assert(Rows::possible);
-  using Source = std::remove_cvref_t<decltype(r.pipe.source)>;
-  auto const chain = detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}));
-  auto const steps = Rows::steps(chain);
-  auto const nodes = Rows::nodes(chain);
-  auto const values = Rows::values(r.pipe);
-  using Lets = decltype(Rows::answers_of(static_cast<typename Rows::Chain const*>(nullptr)));
-  auto base = detail::bind_domain(groups_along_axes<2, 2>{}, piped<Source, pack<>, always>{r.pipe.source, {}, {}}, pack<>{}).program;
-  auto const at = layout_of(r.pipe.source, [](int k) { return k == 1; });
+  auto base = detail::rows_of_source(r.pipe.source);
+  auto const at = Rows::layout(r.pipe);
   base.extent = at.extent;
   axes_facts const f{facts_of(base, targets::h200, contract::reproducible), at};
   written_facts const to[] = {{4, 16}};
   auto const planned = make_rows_plan(f, to, 1);
   if (planned.possible && able()) {
-    auto const& type = detail::rows_type_of<decltype(base), std::remove_cvref_t<decltype(steps)>, std::remove_cvref_t<decltype(nodes)>, Lets,
-                                            std::remove_cvref_t<decltype(values)>>();
+    auto const& type = detail::rows_type_of<std::remove_cvref_t<decltype(r.pipe)>>();
     CHECK(!gpu::compile(gpu::unit_of(type, planned.plan, f.of.source_count, 1), 9, 0).cubin.empty());
   }
   return planned;

@@ -5,6 +5,7 @@
 
 #include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/reduce.hpp>
+#include <tally/pipeline/text.hpp>
 
 namespace tally::inline v0 {
 
@@ -45,5 +46,10 @@ struct collecting {
 
 /// Every element, written: run gives an mdarray of the shape of the source, or a std::tuple of one for each of several elements.
 inline constexpr collecting collect{};
+
+template <class Pipe>
+[[gnu::cold]] std::string text_of(collected<Pipe> const& r) {
+  return text_of_source(r.pipe.source) + detail::text_of_stages(r.pipe) + " | collect";
+}
 
 } // namespace tally::inline v0

@@ -39,7 +39,8 @@ struct let_answer : expression_node<let_answer<Pipe, Reduced, Fold>> {
   }
   template <class Out>
   void print(Out& out) const {
-    out.text("let(over<");
+    std::string const stages = detail::text_of_stages(pipe);
+    out.text("let(").text(stages.empty() ? "" : (stages.substr(3) + " | ").c_str()).text("over<");
     int printed = 0;
     for (int k = 0; k < where::rank; ++k)
       if (where::is_reduced(k))
@@ -102,6 +103,10 @@ struct column_of_source : expression_node<column_of_source<I>> {
   template <class... Es>
   constexpr auto substitute(pack<Es...> const&) const {
     return placeholder<I>{};
+  }
+  template <class Out>
+  void print(Out& out) const {
+    out.column(I);
   }
 };
 

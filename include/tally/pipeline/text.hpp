@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <tally/base/name_of.hpp>
 #include <tally/pipeline/grid.hpp>
@@ -44,6 +45,7 @@ struct printable {
 class printer {
 public:
   std::string out;
+  std::vector<std::string> const* columns = nullptr; ///< what columns of the source are called; null: those of earlier answers are "let"
 
   printer& text(char const* s) {
     out += s;
@@ -51,6 +53,10 @@ public:
   }
   printer& number(long long i) {
     out += std::to_string(i);
+    return *this;
+  }
+  printer& column(int i) {
+    out += columns == nullptr ? "let" : columns->at(std::size_t(i));
     return *this;
   }
   template <class T>
@@ -216,10 +222,11 @@ template <int Rank, class... Columns>
   return out + ")";
 }
 
-/// The text of an expression.
+/// The text of an expression; columns: what columns of the source are called in it.
 template <class Expr>
-[[gnu::cold]] std::string text_of(Expr const& e) {
+[[gnu::cold]] std::string text_of(Expr const& e, std::vector<std::string> const* columns = nullptr) {
   printer p;
+  p.columns = columns;
   if constexpr (fold_like<Expr>)
     p.fold_argument(e);
   else
@@ -230,17 +237,18 @@ template <class Expr>
 
 /// The text of a grouping: its name and what it groups by, then its folds.
 template <grouping G>
-[[gnu::cold]] std::string text_of(G const& g) {
+[[gnu::cold]] std::string text_of(G const& g, std::vector<std::string> const* columns = nullptr) {
   printer p;
   g.print_head(p);
-  unpack([&](auto const&... f) { ((p.out += (p.out.back() == '(' ? "" : ", ") + text_of(f)), ...); }, g.folds);
+  unpack([&](auto const&... f) { ((p.out += (p.out.back() == '(' ? "" : ", ") + text_of(f, columns)), ...); }, g.folds);
   return p.out + ")";
 }
 
 namespace detail {
-template <class Pipe, class Folds>
-[[gnu::cold]] std::string text_of_reduction(Pipe const& pipe, Folds const& items) {
-  std::string out = text_of_source(pipe.source);
+/// " | filter(...) | map(...)", as far as they are there.
+template <class Pipe>
+[[gnu::cold]] std::string text_of_stages(Pipe const& pipe) {
+  std::string out;
   if constexpr (!std::is_same_v<decltype(pipe.mask), always>)
     out += " | filter(" + tally::text_of(pipe.mask) + ")";
   auto values = placeholders<current_count<Pipe>>();
@@ -249,9 +257,13 @@ template <class Pipe, class Folds>
     unpack([&](auto const&... v) { p.list(" | map(", ", ", ")", v...); }, pipe.values);
     out += p.out;
   }
+  return out;
+}
+template <class Pipe, class Folds>
+[[gnu::cold]] std::string text_of_reduction(Pipe const& pipe, Folds const& items) {
   std::string folds;
   unpack([&](auto const&... f) { ((folds += (folds.empty() ? "" : ", ") + tally::text_of(f)), ...); }, items);
-  return out + " | reduce(" + folds + ")";
+  return text_of_source(pipe.source) + text_of_stages(pipe) + " | reduce(" + folds + ")";
 }
 } // namespace detail
 

@@ -13,14 +13,22 @@
 #include <tally/plan/explain.hpp>
 #include <tally/plan/keys.hpp>
 #include <tally/plan/mixed.hpp>
+#include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
 
 namespace tally::inline v0 {
 
-/// Where the groups of a domain are.
-enum class grouping_kind { whole, axes, segments, keys, found_keys };
+/// Where the groups of a domain are; elements are written, every one of them.
+enum class grouping_kind { whole, axes, segments, keys, found_keys, elements };
 
-/// One read of the source: a grouping, or all folds of the whole.
+/// Where a column of a domain comes from: it is one of the head's, answers of an earlier domain, or read by this domain alone.
+enum class column_home { head, answers, apart };
+struct column_origin {
+  column_home home;
+  int index; ///< of the head's column, or of the domain
+};
+
+/// One read of the source: a grouping, all folds of the whole, or the elements themselves.
 struct domain_description {
   std::string name;          ///< "over<0>(sum(_1))"
   grouping_kind kind = grouping_kind::whole;
@@ -40,6 +48,14 @@ struct domain_description {
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
   i64 blocks = 0;            ///< of the launch on a GPU
+  std::vector<column_origin> origins; ///< of its columns; empty: they are those of the head
+  bool is_let = false;                ///< later domains look at its answers
+  written_facts written[max_answers]{}; ///< of elements
+  int arrays = 0;
+  elements_planned of_elements{}; ///< of elements on a GPU
+  axes_facts rows{};              ///< of elements whose lets all fold their rows
+  std::vector<refused_choice> no_rows; ///< why they do not, but for what their length says
+  rows_planned of_rows{};         ///< of the kernel that they share with their lets
   std::vector<refused_choice> why_not;
   /// The PTX of its plan; null where no kernel can be made.
   std::string (*ptx_of)(domain_description const&) = nullptr;

@@ -29,8 +29,8 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     return out;
   }
   if (leaves > most_leaves_on_chip) {
-    out.why_not.add("one kernel for rows", "a row of {0} elements does not fit in the registers of a block, {1} do", -1, f.at.extent,
-                    most_leaves_on_chip * of_leaf);
+    static_assert(most_leaves_on_chip == 16);
+    out.why_not.add("one kernel for rows", "a row of {0} elements takes {1} leaves, at most 16 fit", -1, f.at.extent, leaves);
     return out;
   }
   out.possible = true;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <tally/plan/axes_plan.hpp>
+#include <tally/plan/elements_plan.hpp>
 #include <tally/plan/facts.hpp>
 #include <tally/plan/keys_plan.hpp>
 #include <tally/plan/mixed_plan.hpp>
@@ -18,6 +19,8 @@ namespace tally::inline v0 {
 std::string spell(plan const& p, int sources, int folds);
 /// "tally::axes_plan{.route = ...}", with the first sources only.
 std::string spell(axes_plan const& p, int sources);
+/// "tally::elements_plan{.strip = ...}", with the first sources and arrays only.
+std::string spell(elements_plan const& p, int sources, int arrays);
 /// "tally::keys_plan{.route = ...}".
 std::string spell(keys_plan const& p);
 

@@ -29,7 +29,11 @@ constexpr target target_in([[maybe_unused]] Options... options) {
   return t;
 }
 
-using name_list = std::vector<std::string>;
+/// Names of folds, and of the columns that stand in them; none: lets have no names.
+struct name_list : std::vector<std::string> {
+  std::vector<std::string> columns;
+  std::vector<std::string> const* of_columns() const { return columns.empty() ? nullptr : &columns; }
+};
 
 /// Walks folds as answers::plant does and names each leaf where it first appears.
 template <class Pipe, class Leaves, class Fold>
@@ -49,7 +53,7 @@ template <class Pipe, class Leaves, class Op, class Values, class Mask>
                              name_list& names) {
   auto const planted = answers::plant(p, leaves, f);
   if (decltype(planted.leaves)::size > Leaves::size)
-    names.push_back(text_of(f));
+    names.push_back(text_of(f, names.of_columns()));
   return planted.leaves;
 }
 template <class Pipe, class Leaves, class Op, class... Args>
@@ -117,14 +121,13 @@ template <class Program>
 
 /// Everything that does not depend on where the reduction runs.
 template <bool Exact, class R, class Bound>
-[[gnu::cold]] description describe_reduction(R const& r, Bound const& b, contract c) {
+[[gnu::cold]] description describe_reduction(R const& r, Bound const& b, contract c, name_list names = {}) {
   using Program = std::remove_cvref_t<decltype(b.program)>;
   description d;
   d.pipeline = text_of(r);
-  unpack([&](auto const&... f) { (d.add_answer(text_of(f)), ...); }, r.folds);
+  unpack([&](auto const&... f) { (d.add_answer(text_of(f, names.of_columns())), ...); }, r.folds);
   d.facts = facts_of(b.program, target{}, c);
   unpack([&](auto const&... column) { (describe_column(d, column), ...); }, b.program.columns);
-  name_list names;
   if constexpr (Exact)
     unpack([&](auto const&... f) { name_all(answers::exactly<decltype(r.pipe)>{r.pipe}, pack<>{}, names, f...); }, r.folds);
   else
@@ -174,7 +177,7 @@ auto explain(R const& r, Options... options) {
 
 /// What run refuses is refused, and the type says why.
 template <class R, class... Options>
-  requires(!is_grouped<R> && !detail::explainable<R, Options...>)
+  requires(!is_grouped<R> && !looks_back<R> && !detail::explainable<R, Options...>)
 auto explain(R const&, Options const&...) ->
     typename decltype(detail::judge_call<R, detail::place_for<Options>...>())::type {
   return {};

@@ -19,11 +19,10 @@ concept explainable_grouped = runnable_grouped<R, place_for<Options>...>;
 
 /// The folds of a domain: answers, columns and leaves.
 template <class Pipe, class Folds, class Program>
-[[gnu::cold]] void describe_folds(description& d, Pipe const& pipe, Folds const& folds, Program const& p, contract c) {
-  unpack([&](auto const&... f) { (d.add_answer(text_of(f)), ...); }, folds);
+[[gnu::cold]] void describe_folds(description& d, Pipe const& pipe, Folds const& folds, Program const& p, contract c, name_list names) {
+  unpack([&](auto const&... f) { (d.add_answer(text_of(f, names.of_columns())), ...); }, folds);
   d.facts = facts_of(p, target{}, c);
   unpack([&](auto const&... column) { (describe_column(d, column), ...); }, p.columns);
-  name_list names;
   unpack([&](auto const&... f) { name_all(pipe, pack<>{}, names, f...); }, folds);
   describe_leaves(d, p, names);
   d.leaves_per_tile = cpu::leaves_per_tile;
@@ -123,28 +122,28 @@ std::string why_no_kernel() {
 
 /// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, others so that no order is seen.
 template <class Pipe, class Domain, class Folds>
-[[gnu::cold]] void describe_bound(description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, contract c) {
+[[gnu::cold]] void describe_bound(description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, contract c, name_list const& names) {
   if constexpr (requires { bound.direct; }) {
     auto const rows = within_bins(pipe);
     if (c == contract::fast)
-      describe_folds(d, rows, folds, bound.direct.program, c);
+      describe_folds(d, rows, folds, bound.direct.program, c, names);
     else
-      describe_folds(d, answers::exactly<std::remove_cvref_t<decltype(rows)>>{rows}, folds, bound.program, c);
+      describe_folds(d, answers::exactly<std::remove_cvref_t<decltype(rows)>>{rows}, folds, bound.program, c, names);
   } else {
-    describe_folds(d, pipe, folds, bound.program, c);
+    describe_folds(d, pipe, folds, bound.program, c, names);
   }
 }
 
 template <class... Options, class R, class Item>
-[[gnu::cold]] void describe_item(grouped_description& out, R const& r, Item const& item, contract c) {
+[[gnu::cold]] void describe_item(grouped_description& out, R const& r, Item const& item, contract c, name_list const& names) {
   if constexpr (grouping<Item>) {
     auto const pipe = pipe_for<Options...>(r.pipe);
     auto const bound = item.bind(pipe);
     using Bound = std::remove_cvref_t<decltype(bound)>;
     check_folds(bound.program.leaves);
     domain_description d;
-    describe_bound(d.of, pipe, bound, item.folds, c);
-    d.name = text_of(item);
+    describe_bound(d.of, pipe, bound, item.folds, c, names);
+    d.name = text_of(item, names.of_columns());
     d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
     d.no_kernel = why_no_kernel<Bound>();
     describe_where(d, bound, r.pipe.source);
@@ -154,14 +153,14 @@ template <class... Options, class R, class Item>
 
 /// The folds of the whole source, if there are any, in the place of the first of them.
 template <class... Options, class R>
-[[gnu::cold]] void describe_whole(grouped_description& out, R const& r, contract c) {
+[[gnu::cold]] void describe_whole(grouped_description& out, R const& r, contract c, name_list const& names) {
   auto const folds = whole_folds(r.folds);
   if constexpr (decltype(whole_folds(r.folds))::size > 0) {
     auto const one = unpack([&](auto const&... f) { return reduced<std::remove_cvref_t<decltype(r.pipe)>, std::remove_cvref_t<decltype(f)>...>{r.pipe, folds}; }, folds);
     auto const b = bind_for<Options...>(one);
     check_folds(b.program.leaves);
     domain_description d;
-    d.of = describe_reduction<asks_exact<Options...>>(one, b, c);
+    d.of = describe_reduction<asks_exact<Options...>>(one, b, c, names);
     d.at = layout_of_all(r.pipe.source);
     d.bytes_of_answers = bytes_of_answers<decltype(b.program)>(&b.nodes);
     for (auto const& a : d.of.answers)
@@ -181,6 +180,8 @@ template <class Read>
 template <class... Options, class R>
 [[gnu::cold]] void describe_mixed(grouped_description& out, R const& r, contract c) {
   constexpr mixed_items at = mixed_items_of<R>;
+  constexpr bool any_whole = decltype(whole_folds(r.folds))::size > 0;
+  int const before = int(out.domains.size()) - groupings_in(static_cast<std::remove_cvref_t<decltype(r.folds)> const*>(nullptr)) - int(any_whole);
   auto const pipe = pipe_for<Options...>(r.pipe);
   auto const whole = bind_to(pipe, whole_folds(r.folds));
   auto const columns = get<at.columns>(r.folds).bind(pipe);
@@ -193,9 +194,9 @@ template <class... Options, class R>
   int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
   auto const* leaves = static_cast<decltype(Read::all::leaves) const*>(nullptr);
   out.is_matrix = true;
-  out.columns = at.columns - whole_folds_before<at.columns>(&r.folds);
+  out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
   if constexpr (at.rows >= 0)
-    out.rows = at.rows - whole_folds_before<at.rows>(&r.folds);
+    out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
   out.mixed = {facts_of(columns.program, target{}, c),
                layout,
                words_while_closing(static_cast<decltype(Columns::leaves) const*>(nullptr)) * beside * levels,
@@ -208,18 +209,39 @@ template <class... Options, class R>
     out.ptx_of = &ptx_of_mixed<Read>;
 }
 
+/// The columns of a pipe's source.
+template <class Pipe>
+[[gnu::cold]] void describe_head(grouped_description& out, Pipe const& pipe, contract c) {
+  auto const b = bind_to(pipe, pack<>{});
+  out.head.facts = facts_of(b.program, target{}, c);
+  unpack([&](auto const&... column) { (describe_column(out.head, column), ...); }, b.program.columns);
+}
+/// The domains of a reduction without lets.
+template <class... Options, class R>
+[[gnu::cold]] void describe_items(grouped_description& out, R const& r, contract c, name_list const& names) {
+  unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c, names), ...); }, r.folds);
+  describe_whole<Options...>(out, r, c, names);
+  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
+    describe_mixed<Options...>(out, r, c);
+}
 template <class... Options, class R>
 [[gnu::cold]] grouped_description describe_grouped(R const& r, contract c) {
   grouped_description out;
   out.pipeline = text_of(r);
-  auto const b = bind_to(r.pipe, pack<>{});
-  out.head.facts = facts_of(b.program, target{}, c);
-  unpack([&](auto const&... column) { (describe_column(out.head, column), ...); }, b.program.columns);
-  unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c), ...); }, r.folds);
-  describe_whole<Options...>(out, r, c);
-  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
-    describe_mixed<Options...>(out, r, c);
+  describe_head(out, r.pipe, c);
+  describe_items<Options...>(out, r, c, {});
   return out;
+}
+/// Where the columns of a program lie, which must outlive that; Possible: a GPU may take them.
+template <bool Possible, class Program>
+column_places places_of_head(Program& p) {
+  column_places places{{}, -1};
+  if (p.extent > 0) {
+    places_of(p, places.columns);
+    if (Possible && gpu::device_count() > 0)
+      places.of_any = gpu::home_of(places.columns, decltype(p.columns)::size);
+  }
+  return places;
 }
 
 /// Compiled in dsl/plan: plans for a place or a target, and says why not another.
@@ -238,14 +260,9 @@ auto explain(R const& r, Options... options) {
   check_source(r.pipe.source);
   auto const c = detail::contract_in(options...);
   auto d = detail::describe_grouped<Options...>(r, c);
+  constexpr bool possible = std::same_as<decltype(detail::judge_grouped_call<R, on::gpu_place>()), allowed>;
   auto b = detail::bind_to(r.pipe, pack<>{});
-  detail::column_places places{{}, -1};
-  if (b.program.extent > 0) {
-    detail::places_of(b.program, places.columns);
-    if constexpr (std::same_as<decltype(detail::judge_grouped_call<R, on::gpu_place>()), allowed>)
-      if (gpu::device_count() > 0)
-        places.of_any = gpu::home_of(places.columns, decltype(b.program.columns)::size);
-  }
+  auto const places = detail::places_of_head<possible>(b.program);
   if constexpr ((std::same_as<Options, target> || ...))
     return detail::explain_grouped_at(std::move(d), places, detail::target_in(options...));
   else
@@ -254,7 +271,7 @@ auto explain(R const& r, Options... options) {
 
 /// What run refuses is refused, and the type says why.
 template <grouped_reduction R, class... Options>
-  requires(!detail::explainable_grouped<R, Options...>)
+  requires(!looks_back<R> && !detail::explainable_grouped<R, Options...>)
 auto explain(R const&, Options const&...) -> typename decltype(detail::judge_grouped_call<R, detail::place_for<Options>...>())::type {
   return {};
 }

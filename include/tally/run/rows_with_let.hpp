@@ -40,27 +40,32 @@ bool as_in(Chain const& chain, pack<Lets...> const& lets) {
   }(indices_up_to<int(sizeof...(Lets))>{});
 }
 
-template <class Let>
+template <class Let, class... Options>
 constexpr auto answer_type_of();
 /// A pipe with lets beside columns of answers that are nowhere yet.
-template <class Pipe, class Items>
+template <class... Options, class Pipe, class Items>
 constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
-  auto const own = grid_of(pipe.source);
-  auto const columns = unpack(
-      [&](auto const&... l) {
-        return make_pack(column_of_let(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>>())::type const*>(nullptr), own)...);
-      },
-      all_lets(pipe, items));
-  return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);
+  if constexpr (decltype(all_lets(pipe, items))::size == 0) {
+    return pipe_and_items<Pipe, Items>{pipe, items};
+  } else {
+    auto const own = grid_of(pipe.source);
+    auto const columns = unpack(
+        [&](auto const&... l) {
+          return make_pack(
+              column_of_let(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>, Options...>())::type const*>(nullptr), own)...);
+        },
+        all_lets(pipe, items));
+    return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);
+  }
 }
-template <class Let>
+template <class... Options, class Let>
 constexpr auto domain_of_let(Let const& l) {
-  auto const r = beside_no_answers(l.pipe, make_pack(l.fold));
-  return bind_domain(typename Let::where{}, r.pipe, r.items);
+  auto const r = beside_no_answers<Options...>(l.pipe, make_pack(l.fold));
+  return bind_domain(typename Let::where{}, pipe_for<Options...>(r.pipe), r.items);
 }
-template <class Let>
+template <class Let, class... Options>
 constexpr auto answer_type_of() {
-  return reason<answer_in_domain<std::remove_cvref_t<decltype(domain_of_let(std::declval<Let const&>()))>>>{};
+  return reason<answer_in_domain<std::remove_cvref_t<decltype(domain_of_let<Options...>(std::declval<Let const&>()))>>>{};
 }
 
 /// Which column of the main source is column I of another, by type; -1: none.
@@ -106,35 +111,51 @@ constexpr bool all_in_main(pack<Columns...> const*) {
   return [&]<int... I>(index_list<I...>) { return (true && ... && (column_in_main<I, pack<Columns...>, Main>() >= 0)); }(
       indices_up_to<int(sizeof...(Columns))>{});
 }
-/// Whether a let folds the rows of the main source away, in its tree.
+/// Whether a set of axes is the innermost one.
+template <class Where>
+constexpr bool reduces_innermost() {
+  bool only_last = Where::rank > 1;
+  for (int k = 0; k < Where::rank; ++k)
+    only_last = only_last && Where::is_reduced(k) == (k == Where::rank - 1);
+  return only_last;
+}
+/// Why a let does not fold the rows of the main source away, in its tree; null where it does.
 template <int Rank, class Main, class Base, class Let>
-constexpr bool fits_row() {
-  if constexpr (Let::where::rank != Rank || Rank < 2) {
-    return false;
+constexpr char const* why_not_in_row() {
+  if constexpr (Let::where::rank != Rank || !reduces_innermost<typename Let::where>()) {
+    return "it folds other axes than the innermost";
   } else {
-    constexpr u32 last = u32(1) << (Rank - 1);
-    bool only_last = true;
-    for (int k = 0; k < Rank; ++k)
-      only_last = only_last && Let::where::is_reduced(k) == ((last >> k & 1) != 0);
     using Columns = std::remove_cvref_t<decltype(std::declval<Let const&>().pipe.source.columns)>;
     if constexpr (!all_in_main<Main>(static_cast<Columns const*>(nullptr)))
-      return false;
+      return "it reads columns that the elements do not";
     else
-      return only_last && tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Base>;
+      return tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Base>
+                 ? nullptr
+                 : "its leaves have another shape than those of the elements";
   }
 }
 
+/// The columns of a source, row by row.
+template <class Source>
+constexpr auto rows_of_source(Source const& s) {
+  constexpr int rank = rank_of<Source>;
+  return bind_domain(groups_along_axes<rank, (u32(1) << (rank - 1))>{}, piped<Source, pack<>, always>{s, {}, {}}, pack<>{}).program;
+}
 /// Everything that one kernel needs for elements with lets.
 template <class Pipe>
 struct rows_of_pipe {
   static constexpr int rank = rank_of<decltype(Pipe::source)>;
   using Main = std::remove_cvref_t<decltype(std::declval<Pipe const&>().source.columns)>;
   using Chain = std::remove_cvref_t<decltype(in_order(pack<>{}, all_lets(std::declval<Pipe const&>(), pack<>{})))>;
-  using Base = decltype(bind_domain(groups_along_axes<rank, (u32(1) << (rank - 1))>{}, std::declval<piped<decltype(Pipe::source), pack<>, always> const&>(), pack<>{}).program);
+  using Base = decltype(rows_of_source(std::declval<Pipe const&>().source));
+  static axes_layout layout(Pipe const& p) {
+    return layout_of(p.source, [](int k) { return k == rank - 1; });
+  }
 
   template <class... Lets>
   static constexpr bool all_fit(pack<Lets...> const*) {
-    return sizeof...(Lets) > 0 && Main::size + int(sizeof...(Lets)) <= max_columns && (true && ... && fits_row<rank, Main, Base, Lets>());
+    return sizeof...(Lets) > 0 && Main::size + int(sizeof...(Lets)) <= max_columns &&
+           (true && ... && (why_not_in_row<rank, Main, Base, Lets>() == nullptr));
   }
   static constexpr bool possible = all_fit(static_cast<Chain const*>(nullptr));
 
@@ -171,6 +192,15 @@ bool reads_the_same(Let const& l, grid<Rank, Columns...> const& main) {
   }(indices_up_to<Own::size>{});
 }
 
+/// Why lets and elements of fitting types are not those of one row; null where they are.
+template <class Pipe, class Chain>
+char const* why_rows_differ(Pipe const& pipe, Chain const& chain) {
+  if (!as_in(chain, all_lets(pipe, pack<>{})))
+    return "two lets of one type are of different columns";
+  return unpack([&](auto const&... l) { return (true && ... && reads_the_same(l, pipe.source)); }, chain) ? nullptr
+                                                                                                        : "a let reads other columns than the elements";
+}
+
 template <class Base, class Row, class Steps, class Values>
 struct text_of_rows;
 template <class Base, class Row, class... Steps, class... Es>
@@ -192,8 +222,16 @@ struct text_of_rows<Base, Row, pack<Steps...>, pack<Es...>> {
 template <class... Columns, class... Lets>
 auto row_beside(pack<Columns...> const*, pack<Lets...> const*) -> row<typename Columns::value_type..., Lets...>;
 
-template <class Base, class Steps, class Nodes, class Lets, class Values>
+/// The constants of the types of rows and their lets, one object for each.
+template <class Pipe>
 gpu::rows_type const& rows_type_of() {
+  using Rows = rows_of_pipe<Pipe>;
+  using Base = typename Rows::Base;
+  using Chain = typename Rows::Chain;
+  using Steps = std::remove_cvref_t<decltype(Rows::steps(std::declval<Chain const&>()))>;
+  using Nodes = std::remove_cvref_t<decltype(Rows::nodes(std::declval<Chain const&>()))>;
+  using Lets = decltype(Rows::answers_of(static_cast<Chain const*>(nullptr)));
+  using Values = std::remove_cvref_t<decltype(Rows::values(std::declval<Pipe const&>()))>;
   using Row = decltype(row_beside(static_cast<std::remove_cvref_t<decltype(std::declval<Base const&>().columns)> const*>(nullptr), static_cast<Lets const*>(nullptr)));
   static gpu::rows_type const type{&name_of<Base>, &name_of<Steps>, &name_of<Nodes>, &name_of<Lets>, &name_of<Values>,
                                    &text_of_rows<Base, Row, Steps, Values>::text, sizeof(Base), sizeof(Steps), sizeof(Nodes), sizeof(Values)};
@@ -208,23 +246,18 @@ bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...>
   if constexpr (!Rows::possible) {
     return false;
   } else {
-    auto const lets = all_lets(pipe, pack<>{});
-    auto const chain = in_order(pack<>{}, lets);
-    bool const alike = as_in(chain, lets) && unpack([&](auto const&... l) { return (true && ... && reads_the_same(l, pipe.source)); }, chain);
-    axes_layout const at = layout_of(pipe.source, [](int k) { return k == Rows::rank - 1; });
-    if (!alike || at.groups == 0 || at.extent == 0 || at.reduced_axes != 1)
+    auto const chain = in_order(pack<>{}, all_lets(pipe, pack<>{}));
+    axes_layout const at = Rows::layout(pipe);
+    if (why_rows_differ(pipe, chain) != nullptr || at.groups == 0 || at.extent == 0 || at.reduced_axes != 1)
       return false;
-    auto base = bind_domain(groups_along_axes<Rows::rank, (u32(1) << (Rows::rank - 1))>{}, piped<decltype(Pipe::source), pack<>, always>{pipe.source, {}, {}}, pack<>{}).program;
+    auto base = rows_of_source(pipe.source);
     auto const steps = Rows::steps(chain);
     auto const nodes = Rows::nodes(chain);
     auto const values = Rows::values(pipe);
     unpack([](auto const&... s) { (check_folds(s.leaves), ...); }, steps);
-    using Lets = decltype(Rows::answers_of(static_cast<typename Rows::Chain const*>(nullptr)));
     static gpu::kernels_of<elements_plan> kernels;
     base.extent = at.extent;
-    gpu::rows_request r{&rows_type_of<decltype(base), std::remove_cvref_t<decltype(steps)>, std::remove_cvref_t<decltype(nodes)>, Lets,
-                                      std::remove_cvref_t<decltype(values)>>(),
-                        &kernels, &base, &steps, &nodes, &values, {}, {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)),
+    gpu::rows_request r{&rows_type_of<Pipe>(), &kernels, &base, &steps, &nodes, &values, {}, {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)),
                         where.ordinal, where.queue};
     for_each_index<int(sizeof...(Ts))>([&](auto i) {
       r.to.at[i] = get<i>(to);

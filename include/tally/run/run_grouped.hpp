@@ -31,6 +31,11 @@ constexpr int whole_folds_before(pack<Items...> const*) {
   return n;
 }
 
+template <class... Items>
+constexpr int groupings_in(pack<Items...> const*) {
+  return (0 + ... + int(grouping<Items>));
+}
+
 /// The pipe that folds are planted over under the contract among the options.
 template <class... Options, class Pipe>
 constexpr auto pipe_for(Pipe const& pipe) {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The words of elements that are written, and of the kernel that they share with their lets. Compiled side, plan.
+#include "plan/domains.hpp"
+
+#include "plan/words.hpp"
+
+#include <tally/run/cpu_elements.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tally::words {
+
+void word_elements(domain_description& d) {
+  if (!d.of.on_gpu) {
+    d.route = "runs of elements";
+    d.shape = fmt::format("up to {} neighbours along the innermost axis, in vector registers where columns lie together", cpu::elements_of_run);
+    d.cut = "runs dealt to " + several(d.of.threads, "thread");
+    for (auto& s : d.of.sources) word_host_source(s);
+    return;
+  }
+  d.of_elements = make_elements_plan({d.of.facts, d.at}, d.written, d.arrays);
+  axes_plan const& p = d.of_elements.plan.strip;
+  d.blocks = d.of_elements.blocks;
+  d.route = "elements";
+  d.shape = fmt::format("{} of a thread, {} of them in flight together", several(p.groups_per_thread, "neighbour"), several(p.batches, "strip"));
+  d.cut = fmt::format("one launch: {} of {} threads, {} B a store", several(d.blocks, "block"), p.threads_per_block(), d.of_elements.plan.bytes_per_store[0]);
+  word_grid_loads(d, p, "neighbouring elements", planning::loaded_axis::kept);
+  add_refusals(d, d.of_elements.why_not);
+}
+
+void join_rows(grouped_description& d) {
+  if (!d.head.on_gpu || d.domains.size() < 2) return;
+  auto& writes = d.domains.back();
+  if (writes.kind != grouping_kind::elements || writes.groups == 0) return;
+  if (!writes.no_rows.empty()) {
+    writes.why_not.insert(writes.why_not.begin(), writes.no_rows.begin(), writes.no_rows.end());
+    return;
+  }
+  writes.rows.of.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) writes.rows.of.sources[c].address_alignment = d.head.sources[c].address_alignment;
+  writes.of_rows = make_rows_plan(writes.rows, writes.written, writes.arrays);
+  if (!writes.of_rows.possible) {
+    auto apart = std::exchange(writes.why_not, {});
+    add_refusals(writes, writes.of_rows.why_not);
+    writes.why_not.insert(writes.why_not.end(), apart.begin(), apart.end());
+    return;
+  }
+  axes_plan const& p = writes.of_rows.plan.strip;
+  writes.why_not.clear();
+  writes.blocks = writes.of_rows.blocks;
+  writes.route = "rows_with_let";
+  writes.shape = "a row comes into registers once, is folded by every let in turn, and is written; " +
+                 (p.one_leaf ? fmt::format("{} a warp", several(p.threads_across, "row")) : fmt::format("{} a row, a leaf each", several(p.warps_per_group, "warp")));
+  writes.cut = fmt::format("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
+                           writes.of_rows.plan.bytes_per_store[0]);
+  writes.of.sources.resize(d.head.sources.size()); // answers stay on the chip
+  writes.origins.resize(d.head.sources.size());
+  word_grid_loads(writes, p, "neighbours along a row", planning::loaded_axis::kept);
+  for (auto& one : d.domains) {
+    if (!one.is_let) continue;
+    one.shares_read = true;
+    one.route = "rows_with_let";
+    one.shape = "folded on chip, in the kernel of " + writes.name;
+    one.cut.clear();
+    one.why_not.clear();
+    one.bytes_of_answers = 0;
+    for (std::size_t c = 0; c < one.of.sources.size(); ++c) {
+      auto& s = one.of.sources[c];
+      s.load = "registers";
+      s.why = one.origins[c].home == column_home::answers ? "folded just before" : "every element is read once";
+    }
+  }
+}
+
+} // namespace tally::words
