@@ -28,6 +28,7 @@
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
 #include <tally/run/run_into_grouped.hpp>
+#include <tally/run/run_into_let.hpp>
 #include <tally/run/run_keyed.hpp>
 #include <tally/run/run_let.hpp>
 #include <tally/run/run_timed.hpp>

@@ -88,6 +88,52 @@ TEST_CASE("answers of columns, of all, masks, mixed reductions and elements of o
   }
 }
 
+TEST_CASE("folds behind lets go where the caller says, straight from the kernel where that can be") {
+  if (no_kernels()) return;
+  auto const x = moderate<float>(300 * 700);
+  on_device const d(x);
+  auto const squares = [](auto const& source) {
+    auto const mu = source | over<1>(mean);
+    return source | map(squared(_1 - let(mu)));
+  };
+  auto const host = squares(from(shaped(x, 300, 700))), there = squares(from(shaped(d.data(), 300, 700)));
+  auto const expected = run(host | over<1>(sum, max), on::cpu);
+  for (bool const named : {true, false}) {
+    on_device<float> const sums(std::vector<float>(300, -1.f)), most(std::vector<float>(300, -1.f));
+    if (named)
+      run_into(there | over<1>(sum, max), sums.data(), most.data(), on::gpu);
+    else
+      run_into(there | over<1>(sum, max), sums.data(), most.data());
+    CHECK(std::memcmp(sums.back().data(), std::get<0>(expected).data(), 1200) == 0);
+    CHECK(std::memcmp(most.back().data(), std::get<1>(expected).data(), 1200) == 0);
+  }
+  on_device<double> const wide(std::vector<double>(300, -1.0)); // another type: over the host
+  on_device<float> const total({-1.f});
+  run_into(there | reduce(over<1>(sum), sum), wide.data(), total.data(), on::gpu);
+  for (std::size_t r = 0; r < 300; r += 37)
+    CHECK(wide.back()[r] == double(std::get<0>(expected)[r]));
+  CHECK(total.back()[0] == run(host | sum, on::cpu));
+  std::vector<float> here(300);
+  run_into(host | over<1>(sum), here, on::gpu);
+  CHECK(std::memcmp(here.data(), std::get<0>(expected).data(), 1200) == 0);
+}
+
+TEST_CASE("what explain says of lets is what runs: one kernel for rows that fit") {
+  if (no_kernels()) return;
+  for (auto const& s : {shape{40, 1024}, shape{2, 16385}}) {
+    auto const x = moderate<float>(std::size_t(s.rows * s.n));
+    on_device const d(x);
+    auto const source = from(shaped(d.data(), s.rows, s.n));
+    auto const centred = source | map(_1 - let(source | over<1>(mean))) | collect;
+    auto const e = explain(centred);
+    CHECK(e.details().head.on_gpu);
+    CHECK(e.details().passes() == (s.n <= 16384 ? 1 : 2));
+    CHECK(!e.ptx().empty());
+    auto const at_hand = explain(from(shaped(x, s.rows, s.n)) | map(_1 - let(from(shaped(x, s.rows, s.n)) | over<1>(mean))) | collect, on::gpu);
+    CHECK(at_hand.details().domains.back().of.sources[0].staged);
+  }
+}
+
 TEST_CASE("what is on the device stays there, in place too") {
   if (no_kernels()) return;
   auto const x = moderate<float>(40 * 1024);

@@ -230,21 +230,6 @@ auto run_collect_at(R const& r, on::gpu_place asked, contract c) {
       r.pipe.source, where, [&](auto const& to) { queue_all<Options...>(r, to, where, c, alive); });
 }
 
-/// The GPU of a run with options: the one that is asked for, or under on::any the one that holds the columns.
-template <class R, class... Options, class F>
-auto at_place(R const& r, F const& run_at, Options... options) {
-  auto const where = place_in(options...);
-  if constexpr (!std::same_as<std::remove_cvref_t<decltype(where)>, on::any_place>) {
-    return run_at(where);
-  } else {
-    check_source(r.pipe.source);
-    if constexpr (runnable_collection<R, on::gpu_place>)
-      if (int const ordinal = home_of_pipe<true>(r.pipe); ordinal >= 0)
-        return run_at(on::gpu(ordinal));
-    return run_at(on::cpu);
-  }
-}
-
 } // namespace detail
 
 /// Computes every element: an mdarray of the shape of the source, or a std::tuple of one for each of several elements. Options and
@@ -253,7 +238,7 @@ template <detail::collection R, class... Options>
   requires detail::runnable_collection<R, Options...>
 auto run(R const& r, Options... options) {
   auto const c = detail::contract_in(options...);
-  return detail::at_place(r, [&](auto where) { return detail::run_collect_at<Options...>(r, where, c); }, options...);
+  return detail::at_place<detail::runnable_collection<R, on::gpu_place>>(r.pipe, [&](auto where) { return detail::run_collect_at<Options...>(r, where, c); }, options...);
 }
 /// What cannot be run there is refused, and the type says why.
 template <detail::collection R, class... Options>
@@ -376,7 +361,7 @@ void run_into(R const& r, Arguments&&... arguments) {
   unpack(
       [&]<class... Options>(Options... options) {
         auto const c = detail::contract_in(options...);
-        detail::at_place(r, [&](auto where) { detail::run_collect_into_at<Options...>(r, outputs, where, c); }, options...);
+        detail::at_place<detail::runnable_collection<R, on::gpu_place>>(r.pipe, [&](auto where) { detail::run_collect_into_at<Options...>(r, outputs, where, c); }, options...);
       },
       detail::join_all(detail::option_of(arguments)...));
 }

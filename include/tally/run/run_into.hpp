@@ -4,7 +4,6 @@
 // Layer 5. All answers exist before the first is written.
 #pragma once
 
-#include <tally/pipeline/collect.hpp>
 #include <tally/run/run.hpp>
 
 namespace tally::inline v0 {
@@ -164,7 +163,7 @@ void run_into(R const& r, Arguments&&... arguments) {
 
 /// What run refuses, and outputs that do not hold the answers, are refused, and the type says why.
 template <class R, class... Arguments>
-  requires(!is_grouped<R> && !is_collected<R> && !detail::runnable_into<R, Arguments...>)
+  requires(!is_grouped<R> && !looks_back<R> && !detail::runnable_into<R, Arguments...>)
 auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into<R, Arguments...>::type {
   return {};
 }

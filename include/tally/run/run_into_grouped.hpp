@@ -311,7 +311,7 @@ void run_into(R const& r, Arguments&&... arguments) {
 
 /// What run refuses, and outputs that do not hold the answers, are refused, and the type says why.
 template <grouped_reduction R, class... Arguments>
-  requires(!detail::runnable_into_grouped<R, Arguments...>)
+  requires(!looks_back<R> && !detail::runnable_into_grouped<R, Arguments...>)
 auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into_grouped<R, Arguments...>::type {
   return {};
 }

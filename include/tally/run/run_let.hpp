@@ -114,17 +114,35 @@ on::cpu_place settled(on::cpu_place where, Pipe const&) {
   return where;
 }
 
-template <class... Options, class R, class Place>
-auto run_with_lets_at(R const& r, Place asked, contract c) {
-  answers_of_lets kept;
-  auto const where = settled(asked, r.pipe);
-  auto const plain = reduction_of(without_lets_in<Options...>(r.pipe, r.folds, where, c, kept));
+/// The answers of r, whose lets have become columns of plain.
+template <class... Options, class R, class Plain, class Place>
+auto answers_beside_lets(R const& r, Plain const& plain, Place where, contract c) {
   if constexpr (is_grouped<R>) {
     return run_grouped_at<Options...>(plain, where, c);
   } else {
     auto const b = bind_for<Options...>(plain);
     check_folds(b.program.leaves);
-    return answers_of(plain, b, compute(b.program, where, c));
+    return answers_of(r, b, compute(b.program, where, c));
+  }
+}
+template <class... Options, class R, class Place>
+auto run_with_lets_at(R const& r, Place asked, contract c) {
+  answers_of_lets kept;
+  auto const where = settled(asked, r.pipe);
+  return answers_beside_lets<Options...>(r, reduction_of(without_lets_in<Options...>(r.pipe, r.folds, where, c, kept)), where, c);
+}
+/// f at the place that is asked for, or under on::any at the GPU that holds the columns of a pipe, if it is Possible there, else on the CPU.
+template <bool Possible, class Pipe, class F, class... Options>
+auto at_place(Pipe const& pipe, F const& f, Options... options) {
+  auto const where = place_in(options...);
+  if constexpr (!std::same_as<std::remove_cvref_t<decltype(where)>, on::any_place>) {
+    return f(where);
+  } else {
+    check_source(pipe.source);
+    if constexpr (Possible)
+      if (int const ordinal = home_of_pipe<true>(pipe); ordinal >= 0)
+        return f(on::gpu(ordinal));
+    return f(on::cpu);
   }
 }
 
@@ -135,17 +153,9 @@ auto run_with_lets_at(R const& r, Place asked, contract c) {
 template <detail::reduction_with_lets R, class... Options>
   requires detail::runnable_with_lets<R, Options...>
 auto run(R const& r, Options... options) {
-  auto const where = detail::place_in(options...);
   auto const c = detail::contract_in(options...);
-  if constexpr (!std::same_as<std::remove_cvref_t<decltype(where)>, on::any_place>) {
-    return detail::run_with_lets_at<Options...>(r, where, c);
-  } else {
-    check_source(r.pipe.source);
-    if constexpr (detail::runnable_with_lets<R, Options..., on::gpu_place>)
-      if (int const ordinal = detail::home_of_pipe<true>(r.pipe); ordinal >= 0)
-        return detail::run_with_lets_at<Options...>(r, on::gpu(ordinal), c);
-    return detail::run_with_lets_at<Options...>(r, on::cpu, c);
-  }
+  constexpr bool possible = detail::runnable_with_lets<R, Options..., on::gpu_place>;
+  return detail::at_place<possible>(r.pipe, [&](auto where) { return detail::run_with_lets_at<Options...>(r, where, c); }, options...);
 }
 /// What cannot be run there is refused, and the type says why.
 template <detail::reduction_with_lets R, class... Options>
