@@ -8,62 +8,10 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/keyed_cells.cuh>
-#include <tally/kernel/load.cuh>
+#include <tally/kernel/keyed_walk.cuh>
 #include <tally/plan/keys_plan.hpp>
 
 namespace tally::inline v0::kernel {
-
-/// Neighbouring elements of one column.
-template <int V, class Column>
-struct neighbours {
-  __device__ __forceinline__ void load(Column const&, i64) {}
-  __device__ __forceinline__ auto at(Column const& c, int, i64 position) const { return c.at(position); }
-};
-template <int V, memory_column Column>
-struct neighbours<V, Column> {
-  using T = typename Column::value_type;
-  static constexpr int bytes = V * int(sizeof(T)), of_load = bytes < 16 ? bytes : 16;
-  alignas(16) unsigned char held[bytes];
-  __device__ __forceinline__ void load(Column const& c, i64 offset) {
-    auto const* const from = reinterpret_cast<unsigned char const*>(c.data + offset);
-    if constexpr (V == 1) {
-      T const one = c.data[offset];
-      memcpy(held, &one, sizeof one);
-    } else {
-#pragma unroll
-      for (int b = 0; b < bytes; b += of_load)
-        load_streaming<of_load>(held + b, from + b);
-    }
-  }
-  __device__ __forceinline__ T at(Column const&, int v, i64) const {
-    T one;
-    memcpy(&one, held + v * sizeof(T), sizeof(T));
-    return one;
-  }
-};
-
-/// Neighbouring elements of all columns.
-template <int V, class... Columns>
-struct rows_beside {
-  pack<neighbours<V, Columns>...> of;
-  /// Loads the columns whose bits are set.
-  template <u32 Wanted, class OffsetOf>
-  __device__ __forceinline__ void load(pack<Columns...> const& columns, OffsetOf const& offset_of) {
-    for_each_index<int(sizeof...(Columns))>([&](auto c) {
-      if constexpr ((Wanted >> c & 1) != 0)
-        get<c>(of).load(get<c>(columns), offset_of(int(c)));
-    });
-  }
-  __device__ __forceinline__ auto row_at(pack<Columns...> const& columns, int v, i64 position) const {
-    return row_of(columns, v, position, indices_up_to<int(sizeof...(Columns))>{});
-  }
-
-private:
-  template <int... I>
-  __device__ __forceinline__ auto row_of(pack<Columns...> const& columns, int v, i64 position, index_list<I...>) const {
-    return group_row<typename Columns::value_type...>{make_pack(get<I>(of).at(get<I>(columns), v, position)...), position, position};
-  }
-};
 
 template <keys_plan P, class Where, class Program>
 class keyed_read;
@@ -102,9 +50,9 @@ public:
     if constexpr (P.threads_per_row > 0)
       by_rows();
     else if constexpr (P.in_order)
-      in_order();
+      walk().in_order([&](auto const& r) { feed_in_order(r); }, to_the_end{});
     else
-      place_by_place();
+      walk().place_by_place([&](auto const& r, i64 kept) { feed(r, kept); }, to_the_end{});
     if constexpr (shared || hot) {
       __syncthreads();
       for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
@@ -130,7 +78,7 @@ public:
         write_answers(p, nodes, s, 1, out, g);
       }
     if (thread == 0 && to.stray[0] != ~u64(0))
-      to.stray[1] = static_cast<u64>(where.key.eval(row_at_position(static_cast<i64>(to.stray[0]))));
+      to.stray[1] = static_cast<u64>(where.key.eval(walk().row_at_position(static_cast<i64>(to.stray[0]))));
   }
 
 private:
@@ -168,6 +116,10 @@ private:
   /// The blocks that share the elements of one range of slots, and which of them this is.
   __device__ __forceinline__ i64 block() const { return blockIdx.x / P.ranges; }
   __device__ __forceinline__ i64 blocks() const { return gridDim.x / P.ranges; }
+
+  __device__ __forceinline__ auto walk() const {
+    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program>{p, at, block(), blocks()};
+  }
 
   /// Feeds one row to a slot.
   template <class Row>
@@ -226,40 +178,6 @@ private:
       add(r, at.groups == 1 ? bin : bin * at.groups + kept);
   }
 
-  __device__ __forceinline__ void in_order() const {
-    constexpr int V = P.elements_per_load, U = P.loads_in_flight;
-    i64 const tile = i64(blockDim.x) * V;
-    i64 const step = tile * U * blocks(), whole = at.extent - at.extent % V;
-    for (i64 first = tile * U * block() + threadIdx.x * V; first < at.extent; first += step) {
-      rows_beside<V, Columns...> rows[U];
-#pragma unroll
-      for (int u = 0; u < U; ++u) {
-        i64 const e = first + u * tile;
-        if (e < whole)
-          rows[u].template load<~u32(0)>(p.columns, [&](int) { return e; });
-      }
-#pragma unroll
-      for (int u = 0; u < U; ++u) {
-        i64 const e = first + u * tile;
-        if (e < whole)
-#pragma unroll
-          for (int v = 0; v < V; ++v)
-            feed_in_order(rows[u].row_at(p.columns, v, e + v));
-      }
-    }
-    if constexpr (V > 1)
-      if (block() == 0 && threadIdx.x < at.extent - whole)
-        feed_in_order(row_at_position(whole + threadIdx.x));
-  }
-  __device__ __forceinline__ void place_by_place() const {
-    i64 const elements = at.extent * at.groups, step = i64(blockDim.x) * blocks();
-    for (i64 t = block() * blockDim.x + threadIdx.x; t < elements; t += step) {
-      i64 const r = at.groups == 1 ? t : t / at.groups, k = t - r * at.groups;
-      grid_place<columns> here = group_origin<columns>(at, k);
-      move_along(here, at.reduced, at.reduced_axes, r);
-      feed(row_at_place(p.columns, here, here.position), k);
-    }
-  }
   /// Threads beside each other hold neighbours of one row, which have one key.
   __device__ __forceinline__ void by_rows() const {
     constexpr int V = P.elements_per_load, U = P.loads_in_flight, T = P.threads_per_row;
@@ -311,15 +229,6 @@ private:
   }
   static constexpr bool all_added =
       (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
-  /// The row at a position of the source.
-  __device__ auto row_at_position(i64 position) const {
-    grid_place<columns> here{};
-    for (int k = 0; k < at.kept_axes; ++k)
-      here.move(at.kept[k], position / at.kept[k].position_step % at.kept[k].extent);
-    for (int k = 0; k < at.reduced_axes; ++k)
-      here.move(at.reduced[k], position / at.reduced[k].position_step % at.reduced[k].extent);
-    return row_at_place(p.columns, here, here.position);
-  }
 };
 
 /// Phase 0 opens the cells, phase 1 folds all elements, phase 2 writes the answers of every slot.
