@@ -73,6 +73,9 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
+/// Columns of keys that are found first are read for that, and for the folds.
+i64 times_read(domain_description const& d, std::size_t c) { return (d.columns_of_key >> c & 1) != 0 ? 2 : 1; }
+
 bool reads(domain_description const& d) { return (d.kind == grouping_kind::elements || d.of.reads()) && d.groups != 0; }
 
 /// What neighbouring elements, or groups, are in all columns: 1 where they are neighbours in memory.
@@ -210,27 +213,43 @@ void word_segments_of_gpu(domain_description& d) {
   }
 }
 
+/// What the read in front does that finds the keys; their number is known only then, so the folds are planned for most keys of its table.
+void word_search_of_gpu(domain_description& d, keys_facts& f) {
+  d.of_search = make_find_keys_plan({f.of, f.at, d.key_bytes});
+  f.slots = d.of_search.slots / 2;
+}
+std::string search_of(domain_description const& d) {
+  auto const& search = d.of_search;
+  return fmt::format("one read puts the keys into a table of {} slots of {} B in global memory, again into {} times as many while more than half "
+                     "are taken; the host sorts them; a second read folds by the number of a key among them, here for {} keys: ",
+                     search.slots, d.key_bytes == 8 ? 16 : 8, planning::more_key_slots, search.slots / 2);
+}
+
 void word_keys_of_gpu(domain_description& d) {
   keys_facts f = d.by_key;
   f.of = d.of.facts;
   f.of.extent = d.at.extent;
   f.at = d.at;
+  if (d.kind == grouping_kind::found_keys) word_search_of_gpu(d, f);
   d.of_keys = make_keys_plan(f);
   keys_plan const& p = d.of_keys.plan;
   d.blocks = d.of_keys.blocks;
   d.route = spell(p.route);
-  d.route = d.route.substr(d.route.rfind(':') + 1);
+  if (d.kind == grouping_kind::found_keys) d.route = "found keys, " + d.route, d.shape = search_of(d);
   if (p.route == keys_route::in_shared_memory)
-    d.shape = fmt::format("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
+    d.shape += fmt::format("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
                           p.ranges > 1 ? fmt::format("one of {} ranges of slots", p.ranges) : "all slots",
                           words::bytes(double(d.of_keys.shared_bytes)));
   else
-    d.shape = "elements go to their slots in global memory by atomics";
+    d.shape += "elements go to their slots in global memory by atomics";
   if (p.hot_slots > 0) d.shape += fmt::format("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
   if (p.threads_per_row > 0) d.shape += fmt::format("; {} share a row of slots", several(p.threads_per_row, "thread"));
   if (p.in_place) d.shape += "; sums are made where the answers go";
   d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                       several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
+  if (d.kind == grouping_kind::found_keys)
+    d.cut = fmt::format("search: {} of {} threads, {} a load, {} in flight; folds: {}", several(d.of_search.blocks, "block"), d.of_search.plan.threads_per_block,
+                        several(d.of_search.plan.elements_per_load, "element"), several(d.of_search.plan.loads_in_flight, "load"), d.cut);
   for (auto& s : d.of.sources) {
     s.load = s.bytes_per_element == 0 ? "computed"
                                       : fmt::format("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
@@ -396,7 +415,7 @@ i64 domain_description::bytes_read() const {
   i64 total = 0;
   if (reads(*this))
     for (std::size_t c = 0; c < of.sources.size(); ++c)
-      total += of_column(*this, c, [&](i64 n, i64) { return n * of.sources[c].bytes_per_element; });
+      total += of_column(*this, c, [&](i64 n, i64) { return n * of.sources[c].bytes_per_element * times_read(*this, c); });
   return total + (reads(*this) ? bytes_beside : 0);
 }
 
@@ -406,7 +425,7 @@ i64 domain_description::bytes_moved() const {
     for (std::size_t c = 0; c < of.sources.size(); ++c)
       total += of_column(*this, c, [&](i64 n, i64 step) {
         i64 const size = of.sources[c].bytes_per_element;
-        return n * std::max(size, size == 0 ? 0 : std::min(step * size, bytes_per_sector));
+        return n * std::max(size, size == 0 ? 0 : std::min(step * size, bytes_per_sector)) * times_read(*this, c);
       });
   return total + (reads(*this) ? bytes_beside : 0);
 }

@@ -61,6 +61,12 @@ std::string spell(keys_plan const& p) {
                      p.in_order, p.threads_per_row, p.in_place);
 }
 
+std::string spell(find_keys_plan const& p) {
+  return fmt::format("tally::find_keys_plan{{.threads_per_block = {}, .elements_per_load = {}, .loads_in_flight = {}, "
+                     ".keys_of_block = {}, .in_order = {}}}",
+                     p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.keys_of_block, p.in_order);
+}
+
 std::string spell(axes_plan const& p, int sources) {
   std::string loads;
   for (int i = 0; i < sources; ++i) loads += fmt::format("{}{}", i ? ", " : "", p.bytes_per_load[i]);

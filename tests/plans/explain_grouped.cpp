@@ -160,12 +160,34 @@ TEST_CASE("keys on a GPU have the plan of keys") {
   CHECK(says(few.of.folds[0].rounding, "once, the exact answer"));
 }
 
+TEST_CASE("keys that are found have a search in front, and count what it reads") {
+  auto const r = from(device(reinterpret_cast<float const*>(0x1000), 1 << 20), device(reinterpret_cast<i64 const*>(0x2000), 1 << 20));
+  auto const e = explain(r | reduce(group_by(_2, sum(_1), count)), targets::h200);
+  auto const& d = e.details().domains[0];
+  CHECK(e.details().head.on_gpu);
+  CHECK(d.kind == grouping_kind::found_keys);
+  CHECK(d.route == "found keys, in_global_memory");
+  CHECK(d.of_search.slots == planning::first_key_slots);
+  CHECK(says(d.shape, "table of 131072 slots of 16 B"));
+  CHECK(says(d.shape, "here for 65536 keys"));
+  CHECK(says(d.cut, "search: "));
+  CHECK(d.bytes_read() == (i64(1) << 20) * (4 + 8 + 8));
+  CHECK(read(e)["domains"][0]["launch"]["search"]["slots"] == planning::first_key_slots);
+  CHECK(read(e)["domains"][0]["groups"].is_null());
+  for (char const* plan : {"tally::find_keys_plan{", "tally::keys_plan{"}) CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), plan));
+  CHECK(explain(r | reduce(group_by(_2, sum(_1))), targets::h200, fast).details().domains[0].route == "found keys, in_shared_memory");
+  auto const few = explain(from(device(reinterpret_cast<u8 const*>(0x1000), 1 << 20)) | reduce(group_by(_1, count)), targets::h200);
+  CHECK(few.details().domains[0].of_search.slots == 512);
+  if (gpu::can_compile())
+    for (char const* part : {"find_keys", "by_key"}) CHECK(says(few.ptx(), part));
+}
+
 TEST_CASE("what holds one domain on the host holds all, and is said") {
   std::vector<float> const x(12, 1.f);
   std::vector<i32> const key(12, 1);
-  auto const found = explain(from(x, key) | reduce(group_by(_2, sum(_1)), max(_1)), targets::h200);
-  CHECK_FALSE(found.details().head.on_gpu);
-  CHECK(refuses(found.details().head.why_not, "a GPU", "not known"));
+  auto const ordered = explain(from(x, key) | reduce(group_by(_2, logsumexp(_1)), max(_1)), targets::h200);
+  CHECK_FALSE(ordered.details().head.on_gpu);
+  CHECK(refuses(ordered.details().head.why_not, "a GPU", "in order"));
   auto const lambda = explain(from(shaped(x, 3, 4)) | map([](float v) { return v * 2; }) | reduce(over<0>(sum)), targets::h200);
   CHECK_FALSE(lambda.details().head.on_gpu);
   CHECK(refuses(lambda.details().head.why_not, "a GPU", "no device text"));

@@ -175,6 +175,7 @@ TEST_CASE("groupings, domain by domain") {
   auto const tables = from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, sum(_1), count), by_key(_2, mi, max(_1)));
   check_plan("keys", explain(tables, targets::h200));
   check_plan("keys_fast", explain(tables, targets::h200, fast));
+  check_plan("found_keys", explain(from(numbers<float>(mi), numbers<i32>(mi)) | reduce(group_by(_2, sum(_1), count)), targets::h200));
   auto const keyed = from(numbers<float>(mi), numbers<i32>(mi)) | filter(_1 > 0.f) |
                      reduce(by_key(_2, 1000, sum(_1), count), histogram(_1, 0.f, 1.f, 64), group_by(_2, max(_1)));
   check_plan("keys_host", explain(keyed, on::cpu.threads(8)));

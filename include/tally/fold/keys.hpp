@@ -65,7 +65,7 @@ template <int Rank, class Key, class Mask>
 struct groups_by_any_key {
   Key key;
   Mask mask;
-  static constexpr bool lowerable = false; // the host finds the keys
+  static constexpr bool lowerable = Key::lowerable && Mask::lowerable;
 };
 
 /// Whether a key names one of the bins, at most 2^31 of them; below 2^32 bits are enough to ask.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
+#include <tally/fold/key_table.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/keyed_cells.cuh>

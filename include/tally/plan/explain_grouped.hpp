@@ -11,6 +11,7 @@
 
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
+#include <tally/plan/find_keys.hpp>
 #include <tally/plan/keys.hpp>
 #include <tally/plan/mixed.hpp>
 #include <tally/plan/rows_plan.hpp>
@@ -47,6 +48,9 @@ struct domain_description {
   segments_plan of_segments{}; ///< of segments on a GPU
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
+  u32 columns_of_key = 0;    ///< of keys that are found first, by a read of their own: the columns that it looks at, a bit each
+  int key_bytes = 0;
+  find_keys_planned of_search{}; ///< of that read on a GPU
   i64 blocks = 0;            ///< of the launch on a GPU
   std::vector<column_origin> origins; ///< of its columns; empty: they are those of the head
   bool is_let = false;                ///< later domains look at its answers

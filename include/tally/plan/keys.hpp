@@ -36,7 +36,9 @@ inline constexpr i64 bytes_for_replicas = 32 * 1024;
 /// Cells up to here take few instructions, so that many elements are worth being in flight: one exact sum of floats has 112 bytes.
 inline constexpr int light_cell_bytes = 256;
 
-constexpr bool elements_in_order(keys_facts const& f) {
+/// Of a read that folds by keys, or finds them.
+template <class Facts>
+constexpr bool elements_in_order(Facts const& f) {
   if (f.at.groups != 1 || f.at.reduced_axes != 1 || f.at.reduced[0].position_step != 1)
     return false;
   for (int c = 0; c < f.of.source_count; ++c)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan of a read that folds by key: every decision about its kernel as one structural value. Layer 3; kernels include it.
+// The plans of a read that folds by key, and of one that finds the keys: every decision about a kernel as one structural value.
+// Layer 3; kernels include it.
 #pragma once
 
 #include <tally/plan/plan.hpp>
@@ -26,6 +27,16 @@ struct keys_plan {
   int threads_per_row;   ///< that share a row of slots, whose elements have one key; 0: elements have keys of their own
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
+};
+
+/// All decisions about the kernel that finds the keys of a read.
+struct find_keys_plan {
+  int threads_per_block;
+  int elements_per_load; ///< neighbours that a thread loads at once
+  int loads_in_flight;
+  int keys_of_block;     ///< of those that a block has met, it knows this many without a look at the table; a power of two
+  bool in_order;         ///< elements are neighbours in every column
+  friend constexpr bool operator==(find_keys_plan const&, find_keys_plan const&) = default;
 };
 
 } // namespace tally::inline v0

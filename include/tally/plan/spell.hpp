@@ -23,6 +23,8 @@ std::string spell(axes_plan const& p, int sources);
 std::string spell(elements_plan const& p, int sources, int arrays);
 /// "tally::keys_plan{.route = ...}".
 std::string spell(keys_plan const& p);
+/// "tally::find_keys_plan{.threads_per_block = ...}".
+std::string spell(find_keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);

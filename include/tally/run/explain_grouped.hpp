@@ -7,6 +7,7 @@
 #include <tally/pipeline/keyed.hpp>
 #include <tally/plan/explain_grouped.hpp>
 #include <tally/run/explain.hpp>
+#include <tally/run/run_group_by.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_keyed.hpp>
 
@@ -63,6 +64,26 @@ template <class Where, class Program, class Nodes>
   if constexpr (Program::lowerable && Where::lowerable)
     out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
 }
+/// Both kernels: the search, and the folds as they are planned for most keys of the first table.
+template <class Where, class Program, class Nodes>
+[[gnu::cold]] std::string ptx_of_found_keys(domain_description const& d) {
+  using search = find_keys_types<Where, Program>;
+  using Numbered = typename groups_by_number<Where, typename search::word>::type;
+  target const& t = d.of.facts.target;
+  return gpu::compile(gpu::unit_of(search::type(), d.of_search.plan), t.compute_major, t.compute_minor).ptx +
+         ptx_of_keys<Numbered, Program, Nodes>(d);
+}
+/// The same of a domain whose keys are found first, folded by their numbers.
+template <class Where, class Program, class Nodes>
+[[gnu::cold]] void describe_found_keys(domain_description& out, domain<Where, Program, Nodes> const& d) {
+  using search = find_keys_types<Where, Program>;
+  using Numbered = typename groups_by_number<Where, typename search::word>::type;
+  describe_keys(out, domain<Numbered, Program, Nodes>{Numbered(groups_by_number<Where, typename search::word>::among(d.where, {}, 0)), d.program, d.nodes});
+  out.columns_of_key = columns_named<decltype(d.where.key)> | columns_named<decltype(d.where.mask)>;
+  out.key_bytes = int(sizeof(key_type_of<Where, Program>));
+  if constexpr (Program::lowerable && Where::lowerable)
+    out.ptx_of = &ptx_of_found_keys<Where, Program, Nodes>;
+}
 template <class Program, class... Nodes>
 constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
   return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
@@ -90,18 +111,18 @@ template <class Offset, class Program, class Nodes, class Source>
 }
 template <class Where, class Program, class Nodes, class Direct, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
+  bool const as_they_come = out.of.facts.promise == contract::fast;
+  auto const& exact = static_cast<domain<Where, Program, Nodes> const&>(d);
   if constexpr (requires { d.where.bins; }) {
     out.kind = grouping_kind::keys;
     out.at = layout_of(s, Where::is_reduced);
     out.groups = d.where.bins * out.at.groups;
-    if (out.of.facts.promise == contract::fast)
-      describe_keys(out, d.direct);
-    else
-      describe_keys(out, static_cast<domain<Where, Program, Nodes> const&>(d));
+    as_they_come ? describe_keys(out, d.direct) : describe_keys(out, exact);
   } else {
     out.kind = grouping_kind::found_keys;
     out.at = layout_of_all(s);
     out.groups = -1;
+    as_they_come ? describe_found_keys(out, d.direct) : describe_found_keys(out, exact);
   }
   out.of.facts.extent = out.at.extent * out.at.groups;
 }
@@ -111,8 +132,6 @@ template <class Domain>
 std::string why_no_kernel() {
   if constexpr (std::same_as<decltype(judge_domain<Domain, on::gpu_place>()), allowed> || !decltype(Domain::program)::lowerable)
     return {};
-  else if constexpr (requires(Domain const& d) { d.direct; } && !requires(Domain const& d) { d.where.bins; })
-    return "the host finds keys that are not known";
   else if constexpr (!std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
     return requires(Domain const& d) { requires !std::remove_cvref_t<decltype(d.where)>::lowerable; } ? "only the host can compute the keys"
                                                                                                : "a fold needs the elements of a key in order";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A grouping by keys that are not known, computed on the host: one walk finds the keys, a second folds by their number among them.
-// Layer 5.
+// A grouping by keys that are not known, computed: one read finds the keys, a second folds by their number among them. Layer 5.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <tally/pipeline/group_by.hpp>
+#include <tally/run/gpu_find_keys.hpp>
 #include <tally/run/run_keyed.hpp>
 
 namespace tally::inline v0 {
@@ -116,6 +116,15 @@ struct groups_by_found_key {
   static constexpr bool is_reduced(int) { return true; }
 };
 
+/// Keys, and the array or the arrays beside them.
+template <int Answers, class Keys, class Arrays>
+auto keys_and_answers(Keys keys, Arrays answers) {
+  if constexpr (Answers == 1)
+    return std::tuple(std::move(keys), std::move(answers));
+  else
+    return std::tuple_cat(std::tuple(std::move(keys)), std::move(answers));
+}
+
 template <bool AnyOrder, class K, int Rank, class Key, class Mask, class Program, class Nodes, class Source>
 auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> const& of, Source const& s, int threads) {
   using Where = groups_by_found_key<Rank, Key, Mask>;
@@ -132,11 +141,80 @@ auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> co
     states.fold();
   mdarray<K, 1> keys({n});
   std::copy(found.keys().begin(), found.keys().end(), keys.begin());
-  auto answers = answers_of_bins(d, s, states, threads);
-  if constexpr (Nodes::size == 1)
-    return std::tuple(std::move(keys), std::move(answers));
-  else
-    return std::tuple_cat(std::tuple(std::move(keys)), std::move(answers));
+  return keys_and_answers<Nodes::size>(std::move(keys), answers_of_bins(d, s, states, threads));
+}
+
+/// The type of the keys of a grouping.
+template <class Where, class Program>
+using key_type_of = std::remove_cvref_t<decltype(std::declval<Where const&>().key.eval(
+    row_at_place(std::declval<Program const&>().columns, std::declval<grid_place<Program::columns_type::size> const&>(), i64{})))>;
+
+/// The domain of found keys as one of bins on a GPU: a key is its number in a table that is in its memory.
+template <class Key, class Word>
+using number_of_key = call<op::number_among, Key, literal<key_table<Word>>>;
+template <class Where, class Word>
+struct groups_by_number;
+template <int Rank, class Key, class Mask, class Word>
+struct groups_by_number<groups_by_any_key<Rank, Key, Mask>, Word> {
+  using type = groups_by_key<Rank, (u32(1) << Rank) - 1, 1, number_of_key<Key, Word>, Mask, true>;
+  static type among(groups_by_any_key<Rank, Key, Mask> const& where, key_table<Word> const& keys, i64 n) {
+    return {number_of_key<Key, Word>(make_pack(where.key, literal<key_table<Word>>(keys))), where.mask, n, {n}, {-1, 0, 0}};
+  }
+};
+
+/// The constants of the types of a search for keys, one object for each.
+template <class Where, class Program>
+struct find_keys_types;
+template <class Where, class Columns, class... Leaves>
+struct find_keys_types<Where, program<Columns, Leaves...>> {
+  using read = program<Columns>;
+  using word = key_word<key_type_of<Where, read>>;
+  static std::string definitions() {
+    return definitions_of<program<Columns, bound<count_monoid, pack<decltype(Where::key)>, decltype(Where::mask)>>>();
+  }
+  static gpu::find_keys_type const& type() {
+    static gpu::find_keys_type const t{&name_of<read>, &name_of<Where>, &definitions, sizeof(read), sizeof(Where), int(sizeof(word))};
+    return t;
+  }
+};
+
+template <class Where, class Program, class... Nodes, class Source>
+auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Source const& s, on::gpu_place place, contract c) {
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  using types = find_keys_types<Where, Program>;
+  using Word = typename types::word;
+  using K = key_type_of<Where, Program>;
+  using Numbered = groups_by_number<Where, Word>;
+  static gpu::kernels_of<find_keys_plan> kernels;
+  axes_layout const at = layout_of(s, Numbered::type::is_reduced);
+  mdarray<K, 1> keys({0});
+  domain<typename Numbered::type, Program, pack<Nodes...>> d{Numbered::among(of.where, {}, 0), of.program, of.nodes};
+  gpu::staged_columns staged;
+  gpu::found_keys found{};
+  std::vector<Word> words;
+  if (at.extent > 0) {
+    typename types::read read{of.program.columns, at.extent, 0, {}};
+    gpu::find_keys_request r{&types::type(), &kernels, &read, &of.where, {}, {facts_of(read, target{}, c), at, int(sizeof(K))}, place.ordinal, place.queue};
+    places_in_grid(read, at, r.columns);
+    if (r.ordinal < 0)
+      r.ordinal = gpu::home_of(r.columns, decltype(read.columns)::size);
+    if (r.ordinal < 0)
+      r.ordinal = 0;
+    place.ordinal = r.ordinal;
+    found = gpu::find_keys(r, staged);
+    i64 const n = static_cast<i64>(found.at.keys);
+    words.resize(static_cast<std::size_t>(n));
+    gpu::fetch_keys(r, found, words.data());
+    keys = mdarray<K, 1>({n});
+    std::transform(words.begin(), words.end(), keys.begin(), [](Word w) { return static_cast<K>(w); });
+    std::sort(keys.begin(), keys.end());
+    std::transform(keys.begin(), keys.end(), words.begin(), [](K key) { return static_cast<Word>(key); });
+    gpu::number_keys(r, found, words.data());
+    d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, n);
+    d.program.columns = read.columns; // where they were staged
+  }
+  return keys_and_answers<sizeof...(Nodes)>(std::move(keys), compute_bins_on_gpu(d, s, place, c));
 }
 
 } // namespace detail
@@ -146,12 +224,22 @@ template <int Rank, class Key, class Mask, class Program, class Nodes, class Dir
 auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes, Direct> const& d, Source const& s,
                     on::cpu_place where, [[maybe_unused]] contract c) {
   using Where = groups_by_any_key<Rank, Key, Mask>;
-  using Row = decltype(row_at_place(d.program.columns, std::declval<grid_place<decltype(d.program.columns)::size> const&>(), i64{}));
-  using K = std::remove_cvref_t<decltype(d.where.key.eval(std::declval<Row const&>()))>;
+  using K = detail::key_type_of<Where, Program>;
   if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
     if (c == contract::fast)
       return detail::compute_found<true, K>(d.direct, s, where.thread_count);
   return detail::compute_found<false, K>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where.thread_count);
+}
+
+/// The same, from a GPU.
+template <int Rank, class Key, class Mask, class Program, class Nodes, class Direct, class Source>
+auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes, Direct> const& d, Source const& s,
+                    on::gpu_place where, contract c) {
+  using Where = groups_by_any_key<Rank, Key, Mask>;
+  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
+    if (c == contract::fast)
+      return detail::compute_found_on_gpu(d.direct, s, where, c);
+  return detail::compute_found_on_gpu(static_cast<domain<Where, Program, Nodes> const&>(d), s, where, c);
 }
 
 } // namespace tally::inline v0

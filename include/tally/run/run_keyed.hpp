@@ -144,7 +144,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   constexpr int kept = Where::dims + Where::kept;
   i64 extents[kept]{};
   extents_of_bins(d.where, s, extents);
-  if (at.groups == 0 || at.extent == 0) {
+  if (at.groups == 0 || at.extent == 0 || (Where::drops_strays && d.where.bins == 0)) {
     std::vector<typename Program::states> const identities(static_cast<std::size_t>(d.where.bins * at.groups), d.program.identity());
     return arrays_of_answers<kept>(d, identities, extents, 0, [](i64) { return i64(1); });
   }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The keys of a read on a GPU: a table that grows until it holds them, and its four launches.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_find_keys.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+namespace tally::inline v0::gpu {
+
+unit unit_of(find_keys_type const& t, find_keys_plan const& p) {
+  unit u;
+  u.header = "tally/kernel/find_keys.cuh";
+  if (t.program().find("cuda::std::complex") != std::string::npos) u.extra_headers.emplace_back("tally/complex.hpp");
+  u.definitions = t.definitions();
+  u.assertions = fmt::format("using program = {};\nusing where = {};\n"
+                             "static_assert(sizeof(program) == {} && sizeof(where) == {}, \"host and device lay a search for keys out alike\");\n",
+                             t.program(), t.where(), t.program_bytes, t.where_bytes);
+  u.name_expression = fmt::format("tally::kernel::find_keys<{}, {}, {}>", spell(p), t.where(), t.program());
+  return u;
+}
+
+namespace {
+
+enum phase { clear, put, list, number };
+
+void launch_phase(find_keys_request const& r, found_keys& found, phase which, i64 blocks) {
+  int number_of_phase = which;
+  auto f = r.f.at;
+  void* arguments[] = {const_cast<void*>(r.where), r.program, &f, &found.at, &number_of_phase};
+  launch_shape shape;
+  shape.block_threads = static_cast<unsigned>(found.chosen.plan.threads_per_block);
+  shape.grid_blocks = static_cast<unsigned>(blocks);
+  launch(*found.found_by, shape, arguments, r.stream);
+}
+/// A thread for each of some things, as long as they are few for the chip.
+i64 blocks_over(find_keys_request const& r, found_keys const& found, u64 things) {
+  return planning::least_of(static_cast<i64>(things - 1) / found.chosen.plan.threads_per_block + 1, i64(r.f.of.target.multiprocessors) * 16);
+}
+void make_table(find_keys_request const& r, found_keys& found, i64 slots) {
+  auto const entry_bytes = static_cast<std::size_t>(2 * r.type->word_bytes);
+  found.table = {}; // the smaller one goes first
+  found.table = allocate((static_cast<std::size_t>(slots) + 1) * entry_bytes, r.ordinal, r.stream);
+  found.at = {found.table.data(), static_cast<u64>(slots) - 1, static_cast<u64*>(found.counts.data()), nullptr, 0};
+}
+
+} // namespace
+
+found_keys find_keys(find_keys_request& r, staged_columns& staged) {
+  found_keys found{};
+  r.f.of.target = target_of(r.ordinal);
+  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
+  found.chosen = make_find_keys_plan(r.f);
+  found.found_by = &r.kernels->get(found.chosen.plan, r.ordinal, [&] { return unit_of(*r.type, found.chosen.plan); });
+  found.counts = allocate(2 * sizeof(u64), r.ordinal, r.stream);
+  for (i64 slots = found.chosen.slots; slots > 0; slots = planning::next_key_slots(r.f, slots)) {
+    make_table(r, found, slots);
+    launch_phase(r, found, clear, blocks_over(r, found, static_cast<u64>(slots) + 1));
+    launch_phase(r, found, put, found.chosen.blocks);
+    u64 met = 0;
+    copy(&met, found.at.counts, sizeof met, r.ordinal, r.stream);
+    wait(r.ordinal, r.stream);
+    if (met <= static_cast<u64>(slots) / 2) {
+      found.at.keys = met;
+      return found;
+    }
+  }
+  throw too_large("group_by met more than 2^31 keys.");
+}
+
+void fetch_keys(find_keys_request const& r, found_keys& found, void* words) {
+  if (found.at.keys == 0) return;
+  std::size_t const bytes = static_cast<std::size_t>(found.at.keys) * static_cast<std::size_t>(r.type->word_bytes);
+  found.list = allocate(bytes, r.ordinal, r.stream);
+  found.at.list = found.list.data();
+  launch_phase(r, found, list, blocks_over(r, found, found.at.mask + 2));
+  copy(words, found.at.list, bytes, r.ordinal, r.stream);
+  wait(r.ordinal, r.stream);
+}
+
+void number_keys(find_keys_request const& r, found_keys& found, void const* words) {
+  if (found.at.keys == 0) return;
+  copy(found.at.list, words, static_cast<std::size_t>(found.at.keys) * static_cast<std::size_t>(r.type->word_bytes), r.ordinal, r.stream);
+  launch_phase(r, found, number, blocks_over(r, found, found.at.keys));
+}
+
+} // namespace tally::inline v0::gpu
