@@ -222,9 +222,9 @@ template <int Rank, class... Columns>
   return out + ")";
 }
 
-/// The text of an expression; columns: what columns of the source are called in it.
+/// The text of an expression; columns: what columns of the source are called in it, if they have names.
 template <class Expr>
-[[gnu::cold]] std::string text_of(Expr const& e, std::vector<std::string> const* columns = nullptr) {
+[[gnu::cold]] std::string text_of(Expr const& e, std::vector<std::string> const* columns) {
   printer p;
   p.columns = columns;
   if constexpr (fold_like<Expr>)
@@ -235,9 +235,14 @@ template <class Expr>
   return p.out;
 }
 
+template <class Expr>
+[[gnu::cold]] std::string text_of(Expr const& e) {
+  return text_of(e, nullptr);
+}
+
 /// The text of a grouping: its name and what it groups by, then its folds.
 template <grouping G>
-[[gnu::cold]] std::string text_of(G const& g, std::vector<std::string> const* columns = nullptr) {
+[[gnu::cold]] std::string text_of(G const& g, std::vector<std::string> const* columns) {
   printer p;
   g.print_head(p);
   unpack([&](auto const&... f) { ((p.out += (p.out.back() == '(' ? "" : ", ") + text_of(f, columns)), ...); }, g.folds);
