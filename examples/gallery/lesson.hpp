@@ -94,7 +94,7 @@ public:
         planned_for_another(shown(tally::explain(pipeline, tally::targets::h200, contract...)));
       } else {
         auto const there = run_at(pipeline, tally::on::gpu, contract...);
-        auto const equal = text_of(answer) == text_of(there) && (!tally::is_grouped<Pipeline> || same_answers(answer, there));
+        auto const equal = text_of(answer) == text_of(there) && (!many_answers<Pipeline> || same_answers(answer, there));
         checked({"on the GPU", text_of(there), "on the CPU", text_of(answer), "equal bits", equal});
       }
     }
@@ -138,12 +138,18 @@ public:
   int close();
 
 private:
+  /// Answers of which a text shows only some.
+  template <class Pipeline>
+  static constexpr bool many_answers = tally::is_grouped<Pipeline> || tally::is_collected<Pipeline>;
+
   static shown_plan shown(tally::explanation const& plan);
   static shown_plan shown(tally::grouped_explanation const& plan);
 
   template <class Pipeline, class... Contract>
   static constexpr bool has_kernel() {
-    if constexpr (tally::is_grouped<Pipeline>)
+    if constexpr (tally::looks_back<Pipeline>)
+      return tally::detail::explainable_with_lets<Pipeline, tally::on::gpu_place, Contract...>;
+    else if constexpr (tally::is_grouped<Pipeline>)
       return tally::detail::runnable_grouped<Pipeline, tally::on::gpu_place, Contract...>;
     else
       return decltype(tally::bind(std::declval<Pipeline const&>()).program)::lowerable;

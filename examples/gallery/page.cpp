@@ -100,8 +100,9 @@ std::string figures_of(json const& plan, std::string_view caption) {
   if (domains.empty()) return figure(plan, caption);
   std::string figures;
   for (auto domain : domains) {
-    auto const words = fmt::format("<b>{}</b>: {}, {}; {}", escaped(text_at(domain, "name")), escaped(text_at(domain, "route")),
-                                   escaped(text_at(domain, "shape")), escaped(text_at(domain, "cut")));
+    auto const cut = text_at(domain, "cut");
+    auto const words = fmt::format("<b>{}</b>: {}, {}{}", escaped(text_at(domain, "name")), escaped(text_at(domain, "route")),
+                                   escaped(text_at(domain, "shape")), cut.empty() ? "" : "; " + escaped(cut));
     domain["back_end"] = text_at(plan, "back_end");
     domain["contract"] = text_at(plan, "contract");
     domain["tree"] = {{"id", text_at(domain, "tree")}};

@@ -145,7 +145,7 @@ void draw_answer(canvas& to, json const& plan) {
   auto const count = answers.empty() ? part_at(plan, "folds").size() : answers.size();
   auto const contract = text_at(plan, "contract");
   auto const words =
-      fmt::format("{} answer{}{}", count, count == 1 ? "" : "s", contract.empty() ? "" : " · " + contract);
+      fmt::format("{} {}{}{}", count, text_at(plan, "kind") == "elements" ? "array" : "answer", count == 1 ? "" : "s", contract.empty() ? "" : " · " + contract);
   to.box(edge, to.y, width - 2 * edge, 30, "answer");
   to.marks += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"name mid\">{}</text>\n", width / 2, to.y + 20,
                           escaped(words));
@@ -159,15 +159,22 @@ std::string picture_of(json const& plan) {
   auto const on_gpu = text_at(plan, "back_end") == "gpu";
   auto const& folds = part_at(plan, "folds");
   auto const bytes = number_at(plan, "bytes_read");
-  draw_heading(to, "read once" + (bytes > 0 ? ": " + bytes_text(bytes) : std::string{}));
+  auto const writes = text_at(plan, "kind") == "elements";
+  if (text_at(plan, "shares_read") == "true")
+    draw_heading(to, "no read of its own");
+  else
+    draw_heading(to, "read once" + (bytes > 0 ? ": " + bytes_text(bytes) : std::string{}));
   for (auto const& source : part_at(plan, "sources")) draw_source(to, source);
-  draw_heading(to, folds.size() == 1 ? "every element enters one fold"
-                                     : fmt::format("every element enters {} folds", folds.size()));
+  draw_heading(to, writes              ? "every element is written" + launch_of(plan)
+                   : folds.size() == 1 ? "every element enters one fold"
+                                       : fmt::format("every element enters {} folds", folds.size()));
   for (auto const& fold : folds) draw_fold(to, fold);
   if (auto const tree = text_at(part_at(plan, "tree"), "id"); !tree.empty()) to.text(edge, to.y += 19, "side", tree);
   to.y += 8;
-  draw_storey(to, on_gpu ? "inside a block" : "inside a tile", folds, "block", leaves);
-  draw_storey(to, (on_gpu ? "across blocks" : "across tiles") + launch_of(plan), folds, "grid", leaves / 4);
+  if (!writes) {
+    draw_storey(to, on_gpu ? "inside a block" : "inside a tile", folds, "block", leaves);
+    draw_storey(to, (on_gpu ? "across blocks" : "across tiles") + launch_of(plan), folds, "grid", leaves / 4);
+  }
   draw_answer(to, plan);
   to.y += 10;
   return fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"the plan, from "

@@ -102,6 +102,17 @@ TEST_CASE("a picture is drawn from any part of a plan, and from none") {
     CHECK(has(picture, part));
 }
 
+TEST_CASE("elements that are written are not folded, and a let in their kernel reads nothing") {
+  auto const elements = picture_of(json{{"back_end", "gpu"}, {"kind", "elements"}, {"answers", {"_1", "_1 * 2"}}, {"launch", {{"blocks", 7}, {"threads_per_block", 256}}}});
+  for (auto const* part : {"every element is written: 7 blocks of 256 threads", "2 arrays"})
+    CHECK(has(elements, part));
+  for (auto const* part : {"folds", "inside a block"})
+    CHECK(!has(elements, part));
+  auto const let = picture_of(json{{"shares_read", true}, {"bytes_read", 4096}});
+  CHECK(has(let, "no read of its own"));
+  CHECK(!has(let, "read once"));
+}
+
 TEST_CASE("the longest bar is the fastest, and the reference stands where it belongs") {
   auto const chart = chart_of({{"slow", 1e6, 10}, {"fast", 1e6, 40}}, 20);
   CHECK(has(chart, "width=\"82.00%\""));
