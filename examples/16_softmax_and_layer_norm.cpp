@@ -32,12 +32,12 @@ int main() {
   for (std::size_t row = 0; row < rows; ++row) {
     auto const* x = brightness.data() + row * columns;
     double const most = *std::max_element(x, x + columns);
-    double all = 0, light = 0, squares = 0;
-    for (std::size_t k = 0; k < columns; ++k) all += std::exp((x[k] - most) / 16), light += x[k];
+    double whole = 0, light = 0, squares = 0;
+    for (std::size_t k = 0; k < columns; ++k) whole += std::exp((x[k] - most) / 16), light += x[k];
     double const mean_of_row = light / double(columns);
     for (std::size_t k = 0; k < columns; ++k) squares += (x[k] - mean_of_row) * (x[k] - mean_of_row);
     for (std::size_t k = 0; k < columns; ++k) {
-      shares[row * columns + k] = std::exp((x[k] - most) / 16) / all;
+      shares[row * columns + k] = std::exp((x[k] - most) / 16) / whole;
       evened[row * columns + k] = (x[k] - mean_of_row) / std::sqrt(squares / double(columns) + 1e-5) * 32 + 96;
     }
   }
