@@ -221,7 +221,7 @@ void word_search_of_gpu(domain_description& d, keys_facts& f) {
 std::string search_of(domain_description const& d) {
   auto const& search = d.of_search;
   return fmt::format("one read puts the keys into a table of {} slots of {} B in global memory, again into {} times as many while more than half "
-                     "are taken; the host sorts them; a second read folds by the number of a key among them, here for {} keys: ",
+                     "are taken; the keys are sorted there; a second read folds by the number of a key among them, here for {} keys: ",
                      search.slots, d.key_bytes == 8 ? 16 : 8, planning::more_key_slots, search.slots / 2);
 }
 

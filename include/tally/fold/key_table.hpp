@@ -109,13 +109,27 @@ struct key_table {
   }
 };
 
-/// What the kernels of a search are told.
+/// What the kernel of a search is asked for, one a launch.
+enum class search_phase : int {
+  clear,       ///< the table
+  put,         ///< every key of every element in
+  list,        ///< all keys, in no order
+  sort_chunks, ///< of the list
+  merge_far,   ///< at one stride
+  merge_near,  ///< at the strides within a chunk
+  number       ///< every key by its place in the list
+};
+
+/// What it is told beside that.
 struct key_search {
   void* entries;
   u64 mask;
   u64* counts; ///< of the keys that were met, and of those in the list
-  void* list;  ///< of all keys, as words: in no order, later sorted
+  void* list;  ///< of all keys, as words
   u64 keys;    ///< in the list
+  u64 places;  ///< of the list: a power of two
+  u64 chunk;   ///< of them fit into a block
+  u64 run, stride; ///< of one step of a merge
 };
 
 namespace op {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The route that finds the keys of a read. Layer 4. One kernel in four launches: the table is cleared, every key of every element is
-// put in, the keys are listed, and those of the list, which the host has sorted, get their places in it as numbers. The count of keys
-// that were met says whether the table was large enough.
+// The route that finds the keys of a read. Layer 4. One kernel in several launches: the table is cleared, every key of every element is
+// put in, the keys are listed and sorted, and get their places in the list as numbers. The count of keys that were met says whether the
+// table was large enough.
 #pragma once
 
 #include <tally/fold/folds.hpp>
 #include <tally/fold/key_table.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/keyed_walk.cuh>
+#include <tally/kernel/sort_keys.cuh>
 #include <tally/plan/keys_plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -81,7 +82,7 @@ public:
     else
       elements.place_by_place(meet, more);
   }
-  /// A warp takes 32 entries at a time.
+  /// A warp takes 32 entries at a time. What is behind the keys is the highest there is.
   __device__ void list(u64 thread, u64 threads) const {
     table const t = keys();
     auto* const words = static_cast<word*>(to.list);
@@ -99,6 +100,8 @@ public:
       if (is_key && place < to.keys)
         words[place] = held;
     }
+    for (u64 i = to.keys + thread; i < to.places; i += threads)
+      words[i] = static_cast<word>(cuda::std::numeric_limits<key>::max());
   }
   __device__ void number(u64 thread, u64 threads) const {
     table const t = keys();
@@ -125,24 +128,25 @@ private:
   }
 };
 
-/// Phase 0 clears the table, 1 puts the keys of all elements in, 2 lists them, 3 numbers those of the list.
 template <find_keys_plan P, class Where, class Program>
 __global__ void __launch_bounds__(P.threads_per_block)
     find_keys(__grid_constant__ Where const where, __grid_constant__ Program const p, __grid_constant__ axes_layout const at,
-              __grid_constant__ key_search const to, int phase) {
+              __grid_constant__ key_search const to, search_phase phase) {
   using finder = key_finder<P, Where, Program>;
   __shared__ typename finder::word known[P.keys_of_block];
   __shared__ unsigned full;
   finder const keys{where, p, at, to, known, &full};
   u64 const thread = u64(blockIdx.x) * blockDim.x + threadIdx.x, threads = u64(blockDim.x) * gridDim.x;
-  if (phase == 0)
-    keys.clear(thread, threads);
-  else if (phase == 1)
-    keys.find();
-  else if (phase == 2)
-    keys.list(thread, threads);
-  else
-    keys.number(thread, threads);
+  key_sorter<typename finder::key> const sorter{to};
+  switch (phase) {
+  case search_phase::clear: keys.clear(thread, threads); break;
+  case search_phase::put: keys.find(); break;
+  case search_phase::list: keys.list(thread, threads); break;
+  case search_phase::sort_chunks: sorter.in_chunk(known, 2, to.chunk); break;
+  case search_phase::merge_far: sorter.far(thread, threads); break;
+  case search_phase::merge_near: sorter.in_chunk(known, to.run, to.run); break;
+  case search_phase::number: keys.number(thread, threads);
+  }
 }
 
 } // namespace tally::inline v0::kernel

@@ -42,11 +42,10 @@ struct found_keys {
 /// Finds the keys and waits. Throws the typed errors of planning, compiling, staging and launching; too_large beyond 2^31 keys. There
 /// is at least one element.
 found_keys find_keys(find_keys_request& r, staged_columns& staged);
-/// Copies all keys to the host, as words in any order, and waits.
-void fetch_keys(find_keys_request const& r, found_keys& found, void* words);
-/// Gives every key its place among these words, which are the same keys in another order, as its number. They must stay until the
-/// stream has passed.
-void number_keys(find_keys_request const& r, found_keys& found, void const* words);
+/// Queues that the keys are sorted, and that each gets its place among them as its number.
+void number_keys(find_keys_request const& r, found_keys& found);
+/// Copies the sorted keys to the host, as words, and waits.
+void fetch_keys(find_keys_request const& r, found_keys const& found, void* words);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(find_keys_type const& t, find_keys_plan const& p);
 

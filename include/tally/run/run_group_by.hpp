@@ -188,33 +188,35 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
   using Numbered = groups_by_number<Where, Word>;
   static gpu::kernels_of<find_keys_plan> kernels;
   axes_layout const at = layout_of(s, Numbered::type::is_reduced);
-  mdarray<K, 1> keys({0});
   domain<typename Numbered::type, Program, pack<Nodes...>> d{Numbered::among(of.where, {}, 0), of.program, of.nodes};
+  typename types::read read{of.program.columns, at.extent, 0, {}};
+  gpu::find_keys_request r{&types::type(), &kernels, &read, &of.where, {}, {facts_of(read, target{}, c), at, int(sizeof(K))}, place.ordinal, place.queue};
+  places_in_grid(read, at, r.columns);
+  if (r.ordinal < 0)
+    r.ordinal = gpu::home_of(r.columns, decltype(read.columns)::size);
+  if (r.ordinal < 0)
+    r.ordinal = 0;
+  place.ordinal = r.ordinal;
   gpu::staged_columns staged;
   gpu::found_keys found{};
-  std::vector<Word> words;
   if (at.extent > 0) {
-    typename types::read read{of.program.columns, at.extent, 0, {}};
-    gpu::find_keys_request r{&types::type(), &kernels, &read, &of.where, {}, {facts_of(read, target{}, c), at, int(sizeof(K))}, place.ordinal, place.queue};
-    places_in_grid(read, at, r.columns);
-    if (r.ordinal < 0)
-      r.ordinal = gpu::home_of(r.columns, decltype(read.columns)::size);
-    if (r.ordinal < 0)
-      r.ordinal = 0;
-    place.ordinal = r.ordinal;
     found = gpu::find_keys(r, staged);
-    i64 const n = static_cast<i64>(found.at.keys);
-    words.resize(static_cast<std::size_t>(n));
-    gpu::fetch_keys(r, found, words.data());
-    keys = mdarray<K, 1>({n});
-    std::transform(words.begin(), words.end(), keys.begin(), [](Word w) { return static_cast<K>(w); });
-    std::sort(keys.begin(), keys.end());
-    std::transform(keys.begin(), keys.end(), words.begin(), [](K key) { return static_cast<Word>(key); });
-    gpu::number_keys(r, found, words.data());
-    d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, n);
+    gpu::number_keys(r, found);
+    d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, static_cast<i64>(found.at.keys));
     d.program.columns = read.columns; // where they were staged
   }
-  return keys_and_answers<sizeof...(Nodes)>(std::move(keys), compute_bins_on_gpu(d, s, place, c));
+  auto answers = compute_bins_on_gpu(d, s, place, c);
+  mdarray<K, 1> keys({d.where.bins});
+  if (keys.size() > 0) {
+    if constexpr (sizeof(K) == sizeof(Word)) {
+      gpu::fetch_keys(r, found, keys.data());
+    } else {
+      std::vector<Word> words(keys.size());
+      gpu::fetch_keys(r, found, words.data());
+      std::transform(words.begin(), words.end(), keys.begin(), [](Word w) { return static_cast<K>(w); });
+    }
+  }
+  return keys_and_answers<sizeof...(Nodes)>(std::move(keys), std::move(answers));
 }
 
 } // namespace detail
