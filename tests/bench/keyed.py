@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Rows 12 and 13 of the bars through pipelines: sums of rows by key beside torch's index_add, histograms beside CUB's HistogramEven and
-# torch's bincount; in one process on one device, interleaved, each answer checked first. tests/bench/build makes the libraries. Test
-# layer.
-"""Measures by_key and histogram on a GPU beside torch and CUB."""
+# torch's bincount; and group_by, to answers on the host, beside torch's unique and index_add. In one process on one device, interleaved,
+# each answer checked first. tests/bench/build makes the libraries. Test layer.
+"""Measures by_key, histogram and group_by on a GPU beside torch and CUB."""
 import argparse
 import ctypes
 import datetime
@@ -26,7 +26,7 @@ def parse():
     p.add_argument("--bins", default="32,256,4096,32768,2000000")
     p.add_argument("--elements", type=int, default=1 << 28)
     p.add_argument("--trials", type=int, default=20)
-    p.add_argument("--only", default="rows,counts")
+    p.add_argument("--only", default="rows,counts,groups")
     return p.parse_args()
 
 
@@ -150,6 +150,38 @@ def measure_counts(torch, library, cub, a, stream):
         del x, w, out, table, wide
 
 
+class GroupsMet(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_longlong), ("keys", ctypes.c_void_p), ("sums", ctypes.c_void_p), ("counts", ctypes.c_void_p)]
+
+
+def measure_groups(torch, library, a, stream):
+    n = a.elements
+    x = torch.rand(n, device="cuda")
+    for kind, bytes_of_key, plain in ((torch.int32, 4, ctypes.c_int32), (torch.int64, 8, ctypes.c_int64)):
+        for pattern in a.patterns.split(","):
+            for count in map(int, a.keys.split(",")):
+                keys = keys_of(torch, pattern, n, count, kind) * 7919 - 12345  # they lie apart, and stay distinct when they wrap
+                met = GroupsMet()
+
+                def run(any_order):
+                    if library.keyed_groups(bytes_of_key, any_order, keys.data_ptr(), x.data_ptr(), n, ctypes.byref(met), stream.cuda_stream):
+                        sys.exit(1)
+
+                def run_torch():
+                    found, number = torch.unique(keys, return_inverse=True)
+                    return found.cpu(), torch.zeros(found.numel(), device="cuda").index_add_(0, number, x).cpu()
+                right, times_met = (t.cpu() for t in torch.unique(keys, return_counts=True))
+                for any_order in (1, 0):
+                    run(any_order)
+                    found = torch.frombuffer((plain * met.count).from_address(met.keys), dtype=kind)
+                    counts = torch.frombuffer((ctypes.c_int64 * met.count).from_address(met.counts), dtype=torch.int64)
+                    if not torch.equal(found, right) or not torch.equal(counts, times_met):
+                        print(f"WRONG: {met.count} of {right.numel()} keys, fast={any_order}, {kind}, {pattern}", flush=True)
+                contestants = {"fast": lambda: run(1), "exact": lambda: run(0), "torch": run_torch}
+                say(f"groups    {bytes_of_key} B  keys={count:<8}{pattern:8}", measure(torch, contestants, a.trials), "fast", ["torch"])
+                del keys
+
+
 def main():
     import torch
     a = parse()
@@ -157,6 +189,7 @@ def main():
     library = ctypes.CDLL(str(Path(a.libraries) / "libkeyed.so"))
     library.keyed_rows.argtypes = [ctypes.c_int, ctypes.c_int, pointer, pointer, number, number, number, pointer, pointer]
     library.keyed_counts.argtypes = [ctypes.c_int, pointer, pointer, number, number, pointer, pointer]
+    library.keyed_groups.argtypes = [ctypes.c_int, ctypes.c_int, pointer, pointer, number, ctypes.POINTER(GroupsMet), pointer]
     cub = ctypes.CDLL(str(Path(a.libraries) / "libkeyed_cub.so"))
     cub.cub_counts.argtypes = [ctypes.c_int, pointer, number, ctypes.c_int, pointer, pointer, ctypes.POINTER(ctypes.c_ulonglong), pointer]
     torch.manual_seed(20261120)
@@ -172,6 +205,8 @@ def main():
         measure_rows(torch, library, a, stream)
     if "counts" in a.only:
         measure_counts(torch, library, cub, a, stream)
+    if "groups" in a.only:
+        measure_groups(torch, library, a, stream)
 
 
 main()

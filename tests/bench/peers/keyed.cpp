@@ -54,6 +54,20 @@ void queue_rows(bool any_order, void const* tile, void const* keys, i64 rows, i6
   else
     queue<false>(r, out, stream);
 }
+/// Where the answers of a grouping are, in host memory.
+struct groups_met {
+  long long count;
+  void const *keys, *sums, *counts;
+};
+/// Sums and counts by keys that are not known; they stay until the next call.
+template <class K>
+groups_met group(bool any_order, void const* keys, void const* x, i64 n, void* stream) {
+  auto const r = from(device(static_cast<K const*>(keys), n), device(static_cast<float const*>(x), n)) | group_by(_1, sum(_2), count);
+  static decltype(run(r, on::gpu)) kept;
+  kept = any_order ? run(r, on::gpu(0).stream(stream), fast) : run(r, on::gpu(0).stream(stream));
+  auto const& [found, sums, counts] = kept;
+  return {static_cast<long long>(found.size()), found.data(), sums.data(), counts.data()};
+}
 
 } // namespace
 
@@ -84,4 +98,9 @@ extern "C" __attribute__((visibility("default"))) int keyed_counts(int what, voi
     else
       queue<false>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
   });
+}
+/// Sums and counts of f32 by keys of 4 or 8 signed bytes that are not known, fast or exact.
+extern "C" __attribute__((visibility("default"))) int keyed_groups(int bytes, int any_order, void const* keys, void const* x, long long n,
+                                                                   groups_met* out, void* stream) {
+  return guarded([&] { *out = bytes == 4 ? group<i32>(any_order != 0, keys, x, n, stream) : group<i64>(any_order != 0, keys, x, n, stream); });
 }
