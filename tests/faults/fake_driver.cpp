@@ -105,22 +105,24 @@ void fill_kernels(driver::api& a) {
     return 0;
   };
   a.module_function = [](driver::function* f, driver::module m, char const* name) {
-    it().loaded_name = name;
+    it().loaded_name = it().names[m] = name;
     return *f = m, 0;
   };
   a.function_attribute = [](int* value, int which, driver::function) { return *value = which == 1 ? 1024 : 32, 0; };
   a.function_set_attribute = [](driver::function, int, int value) { return it().max_dynamic_shared_bytes = value, 0; };
   a.occupancy = [](int* blocks, driver::function, int, std::size_t) { return *blocks = 2, 0; };
-  a.launch = [](driver::function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
+  a.launch = [](driver::function f, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                 unsigned shared, driver::stream on, void** arguments, void**) {
     if (int const answer = answer_of("launch")) return answer;
     it().launches.push_back({grid, block, 1, shared, on});
+    it().launched_name = it().names[f];
     return it().kernel(arguments), 0;
   };
-  a.launch_with = [](driver::launch_config const* c, driver::function, void** arguments, void**) {
+  a.launch_with = [](driver::launch_config const* c, driver::function f, void** arguments, void**) {
     if (int const answer = answer_of("launch")) return answer;
     unsigned const cluster = c->attribute_count == 1 && c->attributes->id == 4 ? c->attributes->cluster[0] : 0;
     it().launches.push_back({c->grid[0], c->block[0], cluster, c->dynamic_shared_bytes, c->on});
+    it().launched_name = it().names[f];
     return it().kernel(arguments), 0;
   };
 }

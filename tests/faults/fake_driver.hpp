@@ -29,7 +29,8 @@ struct fake_driver {
   };
   std::vector<launched> launches;
   std::function<void(void**)> kernel = [](void**) {};
-  std::string loaded_name;
+  std::string loaded_name, launched_name; ///< of the function that came last
+  std::map<void*, std::string> names;
   int max_dynamic_shared_bytes = 0;
 
   std::mutex busy;
