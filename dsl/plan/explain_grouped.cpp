@@ -73,6 +73,8 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
+/// Keys that are found take a walk of their own.
+i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : d.kind == grouping_kind::found_keys ? 2 : 1; }
 /// Columns of keys that are found first are read for that, and for the folds.
 i64 times_read(domain_description const& d, std::size_t c) { return (d.columns_of_key >> c & 1) != 0 ? 2 : 1; }
 
@@ -439,7 +441,9 @@ i64 grouped_description::bytes_read() const {
 }
 
 i64 grouped_description::passes() const {
-  return std::count_if(domains.begin(), domains.end(), [](auto const& d) { return !d.shares_read; });
+  i64 total = 0;
+  for (auto const& d : domains) total += passes_of(d);
+  return total;
 }
 
 i64 grouped_description::bytes_written() const {
@@ -453,7 +457,7 @@ double grouped_description::expected_seconds() const {
   double total = 0;
   for (auto const& d : domains)
     if (reads(d) && rate > 0)
-      total += (d.shares_read ? 0 : head.facts.target.launch_seconds + double(d.bytes_moved()) / rate) + double(d.bytes_written()) / rate;
+      total += double(passes_of(d)) * head.facts.target.launch_seconds + (d.shares_read ? 0 : double(d.bytes_moved()) / rate) + double(d.bytes_written()) / rate;
   return total;
 }
 

@@ -172,6 +172,7 @@ TEST_CASE("keys that are found have a search in front, and count what it reads")
   CHECK(says(d.shape, "here for 65536 keys"));
   CHECK(says(d.cut, "search: "));
   CHECK(d.bytes_read() == (i64(1) << 20) * (4 + 8 + 8));
+  CHECK(e.details().passes() == 2);
   CHECK(read(e)["domains"][0]["launch"]["search"]["slots"] == planning::first_key_slots);
   CHECK(read(e)["domains"][0]["groups"].is_null());
   for (char const* plan : {"tally::find_keys_plan{", "tally::keys_plan{"}) CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), plan));
