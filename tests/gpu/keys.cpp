@@ -2,37 +2,16 @@
 //
 // Folds by key on a GPU: bit for bit the answers of the CPU, whatever the keys, the routes and the kinds of cells.
 #include "gpu/on_device.hpp"
+#include "gpu/same_on_both.hpp"
 
 #include <tally/tally.hpp>
 
-#include <cstring>
 #include <random>
 
 using namespace tally;
 
 namespace {
 
-template <class T, int R>
-bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
-  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-template <class T>
-bool same(T const& a, T const& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-template <class... Ts>
-bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return (same(std::get<I>(a), std::get<I>(b)) && ...);
-  }(std::index_sequence_for<Ts...>{});
-}
-template <class R>
-void same_on_both(R const& r) {
-  auto const host = run(r, on::cpu);
-  auto const device = run(r, on::gpu);
-  CAPTURE(text_of(r));
-  CHECK(same(host, device));
-}
 /// Keys below `bins`, one of them for half of all.
 std::vector<int> hot_keys(std::size_t n, int bins) {
   std::mt19937 random(11);
@@ -120,7 +99,7 @@ TEST_CASE("under fast, sums are near, and counts are right") {
       auto const r = from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1), count);
       auto const [sums, squares, counts] = run(r, on::gpu, fast);
       auto const [right, right_squares, right_counts] = run(r, on::cpu);
-      CHECK(same(counts, right_counts));
+      CHECK(same_arrays(counts, right_counts));
       bool near = true;
       for (std::size_t i = 0; i < sums.size(); ++i)
         near = near && std::abs(double(sums[i]) - double(right[i])) <= 1e-4 * std::sqrt(double(right_squares[i]) * double(right_counts[i])) + 1e-30 &&
@@ -157,7 +136,7 @@ TEST_CASE("hot bins among many, ranges of slots, and bins of floats near their e
     same_on_both(from(x, one) | by_key(_2, bins, sum(_1), count));
     auto const small = run(from(x, keys) | map(cast<float>(cast<int>(_1) & 7), _2) | by_key(_2, bins, sum(_1)), on::gpu, fast);
     auto const right = run(from(x, keys) | map(cast<float>(cast<int>(_1) & 7), _2) | by_key(_2, bins, sum(_1)), on::cpu);
-    CHECK(same(small, right)); // whole numbers below 2^24 add up in any order
+    CHECK(same_arrays(small, right)); // whole numbers below 2^24 add up in any order
   }
   std::vector<float> near(x.size());
   for (std::size_t i = 0; i < near.size(); ++i)
@@ -194,6 +173,6 @@ TEST_CASE("data on the device is used in place, wherever it begins, and found th
     std::vector<float> const own_x(x.begin() + skip, x.end());
     std::vector<int> const own_keys(keys.begin() + skip, keys.end());
     auto const host = run(from(own_x, own_keys) | by_key(_2, 50, sum(_1), count), on::cpu);
-    CHECK(same(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, sum(_1), count))));
+    CHECK(same_arrays(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, sum(_1), count))));
   }
 }

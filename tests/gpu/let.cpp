@@ -2,6 +2,7 @@
 //
 // Folds beside earlier answers, and elements, on a GPU: bit for bit those of the CPU, whatever the shape.
 #include "gpu/on_device.hpp"
+#include "gpu/same_on_both.hpp"
 
 #include <tally/tally.hpp>
 
@@ -11,24 +12,6 @@ using namespace tally;
 
 namespace {
 
-template <class T, int R>
-bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-template <class T>
-bool same(T const& a, T const& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-template <class... Ts>
-bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return (same(std::get<I>(a), std::get<I>(b)) && ...);
-  }(std::index_sequence_for<Ts...>{});
-}
-template <class R>
-void same_on_both(R const& r) {
-  CHECK(same(run(r, on::cpu), run(r, on::gpu)));
-}
 struct shape {
   i64 rows, n;
 };
@@ -142,7 +125,7 @@ TEST_CASE("what is on the device stays there, in place too") {
   auto const host_mu = from(shaped(x, 40, 1024)) | over<1>(mean);
   auto const expected = run(from(shaped(x, 40, 1024)) | map(_1 - let(host_mu)) | collect, on::cpu);
   auto const centred = from(shaped(d.data(), 40, 1024)) | map(_1 - let(mu)) | collect;
-  CHECK(same(run(centred), expected));
+  CHECK(same_arrays(run(centred), expected));
   run_into(centred, out.data());
   CHECK(std::memcmp(out.back().data(), expected.data(), x.size() * 4) == 0);
   run_into(from(shaped(d.data(), {1024, 40}, {1, 1024})) | collect, out.data() + 0);

@@ -2,7 +2,7 @@
 //
 // Groups along axes on a GPU: bit for bit the answers of the CPU, whatever the shape, the strides and the folds.
 #include "gpu/on_device.hpp"
-#include "gpu/same_arrays.hpp"
+#include "gpu/same_on_both.hpp"
 
 #include <tally/tally.hpp>
 
@@ -17,14 +17,6 @@ TALLY_FUNCTION(bits_of, (affine a), { return a.plus ^ (a.times << 7); });
 } // namespace over_on_gpu
 
 namespace {
-
-template <class R>
-void same_on_both(R const& r) {
-  auto const host = run(r, on::cpu);
-  auto const device = run(r, on::gpu);
-  CAPTURE(text_of(r));
-  CHECK(same_arrays(host, device));
-}
 
 struct shape {
   i64 outer, middle, inner;

@@ -9,7 +9,7 @@
 
 template <class T, int R>
 bool same_arrays(tally::mdarray<T, R> const& a, tally::mdarray<T, R> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 template <class T>
 bool same_arrays(T const& a, T const& b) {

@@ -2,10 +2,10 @@
 //
 // Segments and batches on a GPU: bit for bit the answers of the CPU, whatever the sizes, the offsets and the folds.
 #include "gpu/on_device.hpp"
+#include "gpu/same_on_both.hpp"
 
 #include <tally/tally.hpp>
 
-#include <cstring>
 #include <random>
 
 using namespace tally;
@@ -20,29 +20,6 @@ namespace {
 
 constexpr auto rows_in_order = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative);
 constexpr auto lanes_side_by_side = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative, commutative);
-
-template <class T>
-bool same(T const& a, T const& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-template <class T, int R>
-bool same(mdarray<T, R> const& a, mdarray<T, R> const& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-template <class... Ts>
-bool same(std::tuple<Ts...> const& a, std::tuple<Ts...> const& b) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return (same(std::get<I>(a), std::get<I>(b)) && ...);
-  }(std::index_sequence_for<Ts...>{});
-}
-template <class R, class... Options>
-void same_on_both(R const& r, Options... options) {
-  auto const host = run(r, on::cpu, options...);
-  for (int again = 0; again < 3; ++again) { // the workspace is left clean
-    CAPTURE(text_of(r));
-    CHECK(same(host, run(r, on::gpu, options...)));
-  }
-}
 
 /// A column in device memory.
 template <class T>
@@ -97,10 +74,10 @@ TEST_CASE("sums, extremes, positions, wide states and folds of any law, of segme
     auto const offsets = offsets_of<i64>(sizes, 5);
     CAPTURE(sizes.size());
     auto const x = uneven_numbers<float>(std::size_t(offsets.back() + 3));
-    same_on_both(from(x) | by_segment(offsets, sum));
-    same_on_both(from(x) | by_segment(offsets, max, argmin, count, first));
-    same_on_both(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean.or_else(-1.f), variance.or_else(0.f), min.or_else(7.f), count));
-    same_on_both(from(x) | by_segment(offsets, rows_in_order, lanes_side_by_side, sum(_1 * _1)));
+    same_on_both<3>(from(x) | by_segment(offsets, sum));
+    same_on_both<3>(from(x) | by_segment(offsets, max, argmin, count, first));
+    same_on_both<3>(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean.or_else(-1.f), variance.or_else(0.f), min.or_else(7.f), count));
+    same_on_both<3>(from(x) | by_segment(offsets, rows_in_order, lanes_side_by_side, sum(_1 * _1)));
   }
 }
 
@@ -118,9 +95,9 @@ TEST_CASE("offsets of every type, strided, small and computed columns, several a
     std::vector<double> d(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < b.size(); ++i)
       b[i] = bf16(x[i]), c[i] = i8(i * 37), d[i] = double(x[i]) * 1.1;
-    same_on_both(from(b) | by_segment(narrow, sum, max));
-    same_on_both(from(c, d) | by_segment(narrow_unsigned, sum(_1), sum(_2), sum(_1 * _2)));
-    same_on_both(from(every(x.data(), n, 2), iota(n)) | by_segment(wide_unsigned, sum(_1 * _2), max(_2), min(tally::index)));
+    same_on_both<3>(from(b) | by_segment(narrow, sum, max));
+    same_on_both<3>(from(c, d) | by_segment(narrow_unsigned, sum(_1), sum(_2), sum(_1 * _2)));
+    same_on_both<3>(from(every(x.data(), n, 2), iota(n)) | by_segment(wide_unsigned, sum(_1 * _2), max(_2), min(tally::index)));
   }
 }
 
@@ -130,9 +107,9 @@ TEST_CASE("exact sums and means of segments, and other groupings beside them") {
     CAPTURE(sizes.size());
     auto const offsets = offsets_of<std::int32_t>(sizes);
     auto const x = uneven_numbers<float>(std::size_t(offsets.back()));
-    same_on_both(from(x) | by_segment(offsets, sum, mean, variance), exact);
+    same_on_both<3>(from(x) | by_segment(offsets, sum, mean, variance), exact);
     if (!x.empty())
-      same_on_both(from(x) | reduce(sum, by_segment(offsets, sum), over<0>(max)));
+      same_on_both<3>(from(x) | reduce(sum, by_segment(offsets, sum), over<0>(max)));
   }
 }
 
@@ -145,9 +122,9 @@ TEST_CASE("offsets and columns in device memory are read there, and what is wron
     on_device const cuts(offsets);
     auto const host = run(from(x) | by_segment(offsets, sum, count), on::cpu);
     if (offsets.back() > 0)
-      CHECK(same(host, run(from(lying_in(there)) | by_segment(lying_in(cuts), sum, count))));
-    CHECK(same(host, run(from(x) | by_segment(lying_in(cuts), sum, count), on::gpu)));
-    CHECK(same(std::get<1>(host), run(from(x) | by_segment(lying_in(cuts), count), on::gpu)));
+      CHECK(same_arrays(host, run(from(lying_in(there)) | by_segment(lying_in(cuts), sum, count))));
+    CHECK(same_arrays(host, run(from(x) | by_segment(lying_in(cuts), sum, count), on::gpu)));
+    CHECK(same_arrays(std::get<1>(host), run(from(x) | by_segment(lying_in(cuts), count), on::gpu)));
   }
   auto const x = uneven_numbers<float>(100000);
   on_device const there(x);
@@ -164,7 +141,7 @@ TEST_CASE("offsets and columns in device memory are read there, and what is wron
     many[30000] = 60000;
     CHECK_THROWS_WITH_AS(with(many), "[tally-E20] offset 30000 is 60000, the one before it is 70000. docs/errors.md#E20", bad_offsets);
     std::vector<int> const good{0, 70000, 100000};
-    CHECK(same(run(from(x) | by_segment(good, sum), on::cpu), run(from(x) | by_segment(good, sum), on::gpu)));
+    CHECK(same_arrays(run(from(x) | by_segment(good, sum), on::cpu), run(from(x) | by_segment(good, sum), on::gpu)));
   }
 }
 
@@ -172,9 +149,9 @@ TEST_CASE("a checked sum that overflows in a segment is an overflow on the devic
   if (no_kernels()) return;
   std::vector<i64> const x{std::numeric_limits<i64>::max(), 1, 2, 3};
   std::vector<int> const apart{0, 1, 4}, together{0, 2, 4};
-  same_on_both(from(x) | by_segment(apart, sum.checked()));
+  same_on_both<3>(from(x) | by_segment(apart, sum.checked()));
   CHECK_THROWS_AS(run(from(x) | by_segment(together, sum.checked()), on::gpu), overflow);
-  same_on_both(from(x) | by_segment(apart, sum.checked()));
+  same_on_both<3>(from(x) | by_segment(apart, sum.checked()));
 }
 
 TEST_CASE("many reductions in one launch have the answers they have alone") {
@@ -201,7 +178,7 @@ TEST_CASE("many reductions in one launch have the answers they have alone") {
     auto const device = run(on_gpu);
     for (std::size_t k = 0; k < host.size(); ++k) {
       CAPTURE(columns[k].size());
-      CHECK(same(host[k], device[k]));
+      CHECK(same_arrays(host[k], device[k]));
     }
   }
   std::vector<decltype(from(columns[0]) | reduce(sum, mean.or_else(0.f)))> staged;
@@ -210,7 +187,7 @@ TEST_CASE("many reductions in one launch have the answers they have alone") {
   auto const device = run(staged, on::gpu, exact);
   auto const exactly = run(staged, on::cpu, exact);
   for (std::size_t k = 0; k < staged.size(); ++k)
-    CHECK(same(exactly[k], device[k]));
+    CHECK(same_arrays(exactly[k], device[k]));
 }
 
 TEST_CASE("a batch of different reductions goes to the device together") {
@@ -221,8 +198,8 @@ TEST_CASE("a batch of different reductions goes to the device together") {
   on_device const d(x);
   auto const all_of_it = batch(from(x) | sum, from(y) | reduce(min, max), from(x) | by_segment(offsets, sum), from(y) | count);
   auto const host = run(all_of_it, on::cpu);
-  CHECK(same(host, run(all_of_it, on::gpu)));
+  CHECK(same_arrays(host, run(all_of_it, on::gpu)));
   auto const mixed = run(batch(from(lying_in(d)) | sum, from(y) | reduce(min, max)));
-  CHECK(same(std::get<0>(mixed), std::get<0>(host)));
-  CHECK(same(std::get<1>(mixed), std::get<1>(host)));
+  CHECK(same_arrays(std::get<0>(mixed), std::get<0>(host)));
+  CHECK(same_arrays(std::get<1>(mixed), std::get<1>(host)));
 }
