@@ -38,22 +38,14 @@ struct planned_text {
 template <bool Fast = false, class R>
 planned_text compiled(R const& r) {
   auto const bound = get<0>(r.folds).bind(r.pipe);
-  auto const& d = [&]() -> auto const& {
-    if constexpr (Fast)
-      return bound.direct;
-    else
-      return bound;
-  }();
+  auto const& d = detail::domain_under<Fast>(bound);
   using Where = std::remove_cvref_t<decltype(d.where)>;
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
   axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
-  target h200 = targets::h200;
-  keys_facts const f{facts_of(p, h200, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups, types::own_cell_bytes(),
-                     rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells};
-  auto const plan = make_keys_plan(f).plan;
+  auto const plan = make_keys_plan(detail::facts_of_keys(d, p, at, targets::h200, Fast ? contract::fast : contract::reproducible)).plan;
   return {plan, gpu::compile(gpu::unit_of(types::type(), plan), 9, 0).ptx};
 }
 bool can_compile() {

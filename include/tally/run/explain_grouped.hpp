@@ -55,12 +55,8 @@ template <class Where, class Program, class Nodes>
 /// What the planner of keys knows of the types of a domain.
 template <class Where, class Program, class Nodes>
 [[gnu::cold]] void describe_keys(domain_description& out, domain<Where, Program, Nodes> const& d) {
-  using types = keyed_types<Where, Program, Nodes>;
+  out.by_key = facts_of_keys(d, d.program, out.at, target{}, contract{});
   out.by_key.slots = out.groups;
-  out.by_key.own_cell_bytes = types::own_cell_bytes();
-  out.by_key.rows_have_one_key = rows_have_one_key<Where>(d.program, out.at);
-  out.by_key.adds_floats = types::adds_floats;
-  out.by_key.gives_cells = types::gives_cells;
   if constexpr (Program::lowerable && Where::lowerable)
     out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
 }

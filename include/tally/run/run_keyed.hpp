@@ -133,6 +133,22 @@ private:
   static constexpr int own_cell_bytes_of = tally::own_cell_bytes<typename Leaf::monoid_type>;
 };
 
+/// The domain of a keyed grouping that a contract folds: fast the folds as they are, others so that no order is seen.
+template <bool Fast, class Keyed>
+constexpr auto const& domain_under(Keyed const& d) {
+  if constexpr (Fast)
+    return d.direct;
+  else
+    return d;
+}
+/// What the planner of keys knows of a domain whose elements lie there, and whose program has its extent.
+template <class Where, class Program, class Nodes>
+keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
+  using types = keyed_types<Where, Program, Nodes>;
+  return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
+          types::adds_floats, types::gives_cells};
+}
+
 template <class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
@@ -151,8 +167,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   auto p = d.program;
   p.extent = at.extent;
   gpu::keys_request r{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
-                      {facts_of(p, target{}, c), at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells},
-                      {}, place.ordinal, place.queue};
+                      facts_of_keys(d, p, at, target{}, c), {}, place.ordinal, place.queue};
   places_in_grid(p, at, r.columns);
   if (r.ordinal < 0)
     r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);

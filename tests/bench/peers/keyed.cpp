@@ -14,12 +14,7 @@ namespace {
 template <bool Fast, class R>
 void queue(R const& r, void* out, void* stream) {
   auto const bound = get<0>(r.folds).bind(r.pipe);
-  auto const& d = [&]() -> auto const& {
-    if constexpr (Fast)
-      return bound.direct;
-    else
-      return bound;
-  }();
+  auto const& d = detail::domain_under<Fast>(bound);
   using Where = std::remove_cvref_t<decltype(d.where)>;
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
@@ -28,8 +23,7 @@ void queue(R const& r, void* out, void* stream) {
   auto p = d.program;
   p.extent = at.extent;
   gpu::keys_request request{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
-                            {facts_of(p, target{}, Fast ? contract::fast : contract::reproducible), at, d.where.bins * at.groups,
-                             types::own_cell_bytes(), rows_have_one_key<Where>(p, at), types::adds_floats, types::gives_cells},
+                            detail::facts_of_keys(d, p, at, target{}, Fast ? contract::fast : contract::reproducible),
                             {{out}}, 0, {stream}};
   detail::places_in_grid(p, at, request.columns);
   gpu::keys_in_flight flight;
