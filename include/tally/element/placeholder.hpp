@@ -27,18 +27,23 @@ struct placeholder : expression_node<placeholder<I>> {
   }
 };
 
-/// The position of the element in its source, an i64 that starts at 0.
-struct position : expression_node<position> {
+/// Base of expressions without operands: they need no element by its number, and stay what they are where elements are replaced.
+template <class Self>
+struct leaf_expression : expression_node<Self> {
   static constexpr int arity = 0;
   static constexpr bool lowerable = true;
   static constexpr bool captures = false;
+  template <class... Es>
+  constexpr Self substitute(pack<Es...> const&) const {
+    return static_cast<Self const&>(*this);
+  }
+};
+
+/// The position of the element in its source, an i64 that starts at 0.
+struct position : leaf_expression<position> {
   template <class Row>
   TALLY_INLINE constexpr i64 eval(Row const& r) const {
     return r.position;
-  }
-  template <class... Es>
-  constexpr auto substitute(pack<Es...> const&) const {
-    return *this;
   }
   template <class Out>
   void print(Out& out) const {
@@ -47,17 +52,10 @@ struct position : expression_node<position> {
 };
 
 /// The condition that every element meets; what a pipeline without a filter has.
-struct always : expression_node<always> {
-  static constexpr int arity = 0;
-  static constexpr bool lowerable = true;
-  static constexpr bool captures = false;
+struct always : leaf_expression<always> {
   template <class Row>
   TALLY_INLINE constexpr bool eval(Row const&) const {
     return true;
-  }
-  template <class... Es>
-  constexpr auto substitute(pack<Es...> const&) const {
-    return *this;
   }
   template <class Out>
   void print(Out& out) const {

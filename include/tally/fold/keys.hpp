@@ -14,17 +14,10 @@ inline constexpr i64 most_bins = i64(1) << 31;
 
 /// The mask of the folds of a group, whose elements are in a bin already: it lets through, but a count behind it is counted, and a
 /// minimum knows whether it has met anything.
-struct in_a_bin : expression_node<in_a_bin> {
-  static constexpr int arity = 0;
-  static constexpr bool lowerable = true;
-  static constexpr bool captures = false;
+struct in_a_bin : leaf_expression<in_a_bin> {
   template <class Row>
   TALLY_INLINE constexpr bool eval(Row const&) const {
     return true;
-  }
-  template <class... Es>
-  constexpr auto substitute(pack<Es...> const&) const {
-    return *this;
   }
   template <class Out>
   void print(Out& out) const {

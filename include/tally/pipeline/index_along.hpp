@@ -11,10 +11,7 @@ namespace tally::inline v0 {
 
 /// The index of the element along axis K of its source, an i64 that starts at 0.
 template <int K>
-struct position_along : expression_node<position_along<K>> {
-  static constexpr int arity = 0;
-  static constexpr bool lowerable = true;
-  static constexpr bool captures = false;
+struct position_along : leaf_expression<position_along<K>> {
   /// Of a type alone: no reduction is run before its axes are numbers.
   template <class Row>
   i64 eval(Row const&) const;

@@ -96,10 +96,7 @@ namespace detail {
 
 /// Column I of the source, in the expressions of a fold: what a let in a fold becomes.
 template <int I>
-struct column_of_source : expression_node<column_of_source<I>> {
-  static constexpr int arity = 0;
-  static constexpr bool lowerable = true;
-  static constexpr bool captures = false;
+struct column_of_source : leaf_expression<column_of_source<I>> {
   template <class... Es>
   constexpr auto substitute(pack<Es...> const&) const {
     return placeholder<I>{};
