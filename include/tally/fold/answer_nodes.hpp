@@ -40,6 +40,14 @@ constexpr moments_result<A, K> with_one_nan(moments_result<A, K> x) {
     c = with_one_nan(c);
   return x;
 }
+/// Whether a node has no answer; those without empty() always have one.
+template <class Node, class Outcome>
+constexpr bool is_empty(Node const& n, Outcome const& o) {
+  if constexpr (requires { n.empty(o); })
+    return n.empty(o);
+  else
+    return false;
+}
 /// The answer of leaf I.
 template <int I>
 struct leaf {
@@ -61,10 +69,6 @@ struct leaf {
 /// A count without a mask: the extent, which nobody needs to count.
 struct extent {
   template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
   constexpr i64 value(Outcome const& o) const {
     return o.of.extent;
   }
@@ -73,10 +77,6 @@ struct extent {
 template <class T>
 struct number {
   T held;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
   template <class Outcome>
   constexpr T value(Outcome const&) const {
     return held;
@@ -88,7 +88,7 @@ struct computed {
   pack<Nodes...> nodes;
   template <class Outcome>
   constexpr bool empty(Outcome const& o) const {
-    return unpack([&](auto const&... n) { return (false || ... || n.empty(o)); }, nodes);
+    return unpack([&](auto const&... n) { return (false || ... || is_empty(n, o)); }, nodes);
   }
   template <class Outcome>
   constexpr auto value(Outcome const& o) const {
@@ -101,13 +101,9 @@ struct otherwise {
   Node node;
   T held;
   template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
   constexpr auto value(Outcome const& o) const {
     using Value = decltype(node.value(o));
-    return node.empty(o) ? static_cast<Value>(held) : node.value(o);
+    return is_empty(node, o) ? static_cast<Value>(held) : node.value(o);
   }
 };
 

@@ -14,10 +14,6 @@ struct exact_mean {
   Sum sum;
   Count count;
   template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
   constexpr auto value(Outcome const& o) const {
     return get<Sum::index>(o.leaves).monoid.mean(get<Sum::index>(o.states), count.value(o));
   }
@@ -29,10 +25,6 @@ struct exact_spread {
   Sum sum;
   Squares squares;
   Count count;
-  template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
   template <class Outcome>
   To value(Outcome const& o) const {
     To const v = exact_variance<Number, To, accumulator_t<Number>>(get<Sum::index>(o.states), get<Squares::index>(o.states),

@@ -42,13 +42,9 @@ template <class Node>
 struct perhaps {
   Node node;
   template <class Outcome>
-  constexpr bool empty(Outcome const&) const {
-    return false;
-  }
-  template <class Outcome>
   constexpr auto value(Outcome const& o) const {
     using Value = decltype(node.value(o));
-    return node.empty(o) ? std::optional<Value>() : std::optional<Value>(node.value(o));
+    return is_empty(node, o) ? std::optional<Value>() : std::optional<Value>(node.value(o));
   }
 };
 

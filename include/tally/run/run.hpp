@@ -111,7 +111,7 @@ void check_overflow(Leaves const& leaves, States const& states) {
 /// One answer, or the error that there is none.
 template <class Node, class Fold, class Outcome>
 auto answer_of(Node const& node, Fold const& fold, Outcome const& o) {
-  if (node.empty(o))
+  if (answers::is_empty(node, o))
     throw empty_input(text_of(fold) + " met no element among " + std::to_string(o.of.extent) + ".");
   return answers::with_one_nan(node.value(o));
 }
