@@ -390,27 +390,6 @@ void gather_folds(grouped_description& d) {
       if (std::none_of(total.begin(), total.end(), [&](auto const& known) { return known.name == f.name; })) total.push_back(f);
 }
 
-template <class Where>
-grouped_explanation explain_settled(grouped_description d, detail::column_places const& places, Where const& where) {
-  gather_folds(d);
-  std::vector<refused_choice> no_kernel;
-  for (auto const& one : d.domains)
-    if (!one.no_kernel.empty()) no_kernel.push_back({"a GPU", one.no_kernel, one.name});
-  if constexpr (std::is_same_v<Where, target>) {
-    detail::settle(d.head, places, no_kernel.empty() ? where : targets::host);
-    if (!no_kernel.empty() && !(where == targets::host)) d.head.why_not.clear();
-  } else {
-    detail::settle(d.head, places, where);
-  }
-  if (!d.head.on_gpu && d.head.threads == 1 && !std::is_same_v<Where, on::cpu_place>) { // groupings do not count what one core is worth
-    d.head.threads = cpu::core_count();
-    d.head.place = "host, " + several(d.head.threads, "thread");
-  }
-  if (!d.head.on_gpu) d.head.why_not.insert(d.head.why_not.end(), no_kernel.begin(), no_kernel.end());
-  for (auto& one : d.domains) place_apart(one, d.head.on_gpu && !std::is_same_v<Where, target>);
-  return grouped_explanation(std::move(d));
-}
-
 } // namespace
 
 i64 domain_description::bytes_read() const {
@@ -490,17 +469,23 @@ std::string grouped_explanation::ptx() const {
 std::ostream& operator<<(std::ostream& out, grouped_explanation const& e) { return out << e.text(); }
 
 namespace detail {
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, target const& t) {
-  return explain_settled(std::move(d), places, t);
-}
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::any_place where) {
-  return explain_settled(std::move(d), places, where);
-}
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::cpu_place where) {
-  return explain_settled(std::move(d), places, where);
-}
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::gpu_place where) {
-  return explain_settled(std::move(d), places, where);
+grouped_explanation explain_at(grouped_description d, column_places const& places, asked_place const& asked) {
+  using kind = asked_place::kind;
+  gather_folds(d);
+  std::vector<refused_choice> no_kernel;
+  for (auto const& one : d.domains)
+    if (!one.no_kernel.empty()) no_kernel.push_back({"a GPU", one.no_kernel, one.name});
+  asked_place possible = asked;
+  if (asked.what == kind::target && !no_kernel.empty()) possible.chip = targets::host;
+  settle(d.head, places, possible);
+  if (!(possible.chip == asked.chip)) d.head.why_not.clear();
+  if (!d.head.on_gpu && d.head.threads == 1 && asked.what != kind::cpu) { // groupings do not count what one core is worth
+    d.head.threads = cpu::core_count();
+    d.head.place = "host, " + several(d.head.threads, "thread");
+  }
+  if (!d.head.on_gpu) d.head.why_not.insert(d.head.why_not.end(), no_kernel.begin(), no_kernel.end());
+  for (auto& one : d.domains) place_apart(one, d.head.on_gpu && asked.what != kind::target);
+  return grouped_explanation(std::move(d));
 }
 } // namespace detail
 

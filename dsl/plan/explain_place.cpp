@@ -50,9 +50,7 @@ std::string why_host(description const& d) {
   return reason.substr(0, reason.find(": lib")); // without the list of every place that was looked at
 }
 
-} // namespace
-
-void settle(description& d, column_places const&, target const& t) {
+void settle_for(description& d, target const& t) {
   if (t == targets::host) {
     d.why_not.push_back({"a GPU", "the target is the host", ""});
     return on_host(d, 0);
@@ -63,7 +61,7 @@ void settle(description& d, column_places const&, target const& t) {
   d.place = describe(t);
 }
 
-void settle(description& d, column_places const& places, on::any_place) {
+void settle_anywhere(description& d, column_places const& places) {
   if (places.of_any >= 0) {
     d.why_not.push_back({"the CPU", "the columns lie in the memory of this GPU", ""});
     return on_device(d, places, places.of_any);
@@ -72,36 +70,31 @@ void settle(description& d, column_places const& places, on::any_place) {
   on_host(d, 0);
 }
 
-void settle(description& d, column_places const&, on::cpu_place where) {
+void settle_on(description& d, on::cpu_place where) {
   if (!held_on_host(d)) d.why_not.push_back({"a GPU", "on::cpu asks for the host", ""});
   on_host(d, where.thread_count);
 }
 
-void settle(description& d, column_places const& places, on::gpu_place where) {
+void settle_on(description& d, column_places const& places, on::gpu_place where) {
   if (gpu::device_count() == 0) throw no_gpu(gpu::why_no_device());
   auto const home = where.ordinal >= 0 ? where.ordinal : gpu::home_of(places.columns, d.facts.source_count);
   on_device(d, places, home >= 0 ? home : 0);
 }
 
-namespace {
-template <class Where>
-explanation explain_settled(description d, column_places const& places, Where const& where) {
-  settle(d, places, where);
-  return explanation(std::move(d));
-}
 } // namespace
 
-explanation explain_at(description d, column_places const& places, target const& t) {
-  return explain_settled(std::move(d), places, t);
+void settle(description& d, column_places const& places, asked_place const& asked) {
+  switch (asked.what) {
+  case asked_place::kind::target: return settle_for(d, asked.chip);
+  case asked_place::kind::any: return settle_anywhere(d, places);
+  case asked_place::kind::cpu: return settle_on(d, asked.cpu);
+  case asked_place::kind::gpu: return settle_on(d, places, asked.gpu);
+  }
 }
-explanation explain_at(description d, column_places const& places, on::any_place where) {
-  return explain_settled(std::move(d), places, where);
-}
-explanation explain_at(description d, column_places const& places, on::cpu_place where) {
-  return explain_settled(std::move(d), places, where);
-}
-explanation explain_at(description d, column_places const& places, on::gpu_place where) {
-  return explain_settled(std::move(d), places, where);
+
+explanation explain_at(description d, column_places const& places, asked_place const& asked) {
+  settle(d, places, asked);
+  return explanation(std::move(d));
 }
 
 } // namespace tally::inline v0::detail

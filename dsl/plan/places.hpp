@@ -8,9 +8,6 @@
 namespace tally::inline v0::detail {
 
 /// Fills in the place, the target and the threads, marks columns that will be staged, and says why no other place.
-void settle(description& d, column_places const& places, target const& t);
-void settle(description& d, column_places const& places, on::any_place where);
-void settle(description& d, column_places const& places, on::cpu_place where);
-void settle(description& d, column_places const& places, on::gpu_place where);
+void settle(description& d, column_places const& places, asked_place const& asked);
 
 } // namespace tally::inline v0::detail

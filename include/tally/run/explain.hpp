@@ -18,15 +18,26 @@ using place_for = std::conditional_t<std::same_as<Option, target>, on::any_place
 template <class R, class... Options>
 concept explainable = runnable<R, place_for<Options>...>;
 
+/// Where a plan is asked for: a target, or a place of run.
+struct asked_place {
+  enum class kind { target, any, cpu, gpu };
+  kind what = kind::any;
+  target chip{};
+  on::cpu_place cpu{};
+  on::gpu_place gpu{};
+  constexpr void take(target const& t) { what = kind::target, chip = t; }
+  constexpr void take(on::any_place) { what = kind::any; }
+  constexpr void take(on::cpu_place p) { what = kind::cpu, cpu = p; }
+  constexpr void take(on::gpu_place p) { what = kind::gpu, gpu = p; }
+  template <contract_option Contract>
+  constexpr void take(Contract) {}
+};
+/// The one among the options of a call; on::any where none is.
 template <class... Options>
-constexpr target target_in([[maybe_unused]] Options... options) {
-  target t{};
-  [[maybe_unused]] auto take = [&](auto o) {
-    if constexpr (std::same_as<decltype(o), target>)
-      t = o;
-  };
-  (take(options), ...);
-  return t;
+constexpr asked_place asked_in([[maybe_unused]] Options... options) {
+  asked_place asked;
+  (asked.take(options), ...);
+  return asked;
 }
 
 /// Names of folds, and of the columns that stand in them; none: lets have no names.
@@ -146,20 +157,14 @@ struct column_places {
 };
 
 /// Compiled in dsl/plan: plans for a place or a target, and says why not another.
-explanation explain_at(description d, column_places const& places, target const& t);
-explanation explain_at(description d, column_places const& places, on::any_place);
-explanation explain_at(description d, column_places const& places, on::cpu_place where);
-explanation explain_at(description d, column_places const& places, on::gpu_place where);
+explanation explain_at(description d, column_places const& places, asked_place const& asked);
 
 template <class R, class Bound, class... Options>
 [[gnu::cold]] explanation explain_bound(R const& r, Bound& b, Options... options) {
   description d = describe_reduction<asks_exact<Options...>>(r, b, contract_in(options...));
   column_places places{{}, gpu_for(b.program)};
   places_of(b.program, places.columns);
-  if constexpr ((std::same_as<Options, target> || ...))
-    return explain_at(std::move(d), places, target_in(options...));
-  else
-    return explain_at(std::move(d), places, place_in(options...));
+  return explain_at(std::move(d), places, asked_in(options...));
 }
 
 } // namespace detail

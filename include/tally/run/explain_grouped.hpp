@@ -260,10 +260,7 @@ column_places places_of_head(Program& p) {
 }
 
 /// Compiled in dsl/plan: plans for a place or a target, and says why not another.
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, target const& t);
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::any_place where);
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::cpu_place where);
-grouped_explanation explain_grouped_at(grouped_description d, column_places const& places, on::gpu_place where);
+grouped_explanation explain_at(grouped_description d, column_places const& places, asked_place const& asked);
 
 } // namespace detail
 
@@ -278,10 +275,7 @@ auto explain(R const& r, Options... options) {
   constexpr bool possible = std::same_as<decltype(detail::judge_grouped_call<R, on::gpu_place>()), allowed>;
   auto b = detail::bind_to(r.pipe, pack<>{});
   auto const places = detail::places_of_head<possible>(b.program);
-  if constexpr ((std::same_as<Options, target> || ...))
-    return detail::explain_grouped_at(std::move(d), places, detail::target_in(options...));
-  else
-    return detail::explain_grouped_at(std::move(d), places, detail::place_in(options...));
+  return detail::explain_at(std::move(d), places, detail::asked_in(options...));
 }
 
 /// What run refuses is refused, and the type says why.

@@ -230,10 +230,7 @@ auto explain(R const& r, Options... options) {
   auto d = detail::describe_with_lets<detail::place_for<Options>...>(r, detail::contract_in(options...));
   auto b = detail::bind_to(r.pipe, pack<>{});
   auto const places = detail::places_of_head<detail::gpu_may_take<R>()>(b.program);
-  if constexpr ((std::same_as<Options, target> || ...))
-    return detail::explain_grouped_at(std::move(d), places, detail::target_in(options...));
-  else
-    return detail::explain_grouped_at(std::move(d), places, detail::place_in(options...));
+  return detail::explain_at(std::move(d), places, detail::asked_in(options...));
 }
 
 /// What run refuses is refused, and the type says why.
