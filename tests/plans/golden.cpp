@@ -2,6 +2,8 @@
 //
 // What explain says about pipelines of every kind, word by word: golden/<name>.txt. TALLY_UPDATE_GOLDEN=1 writes the
 // files anew; read the difference before committing it. Addresses are made up: explain looks at them, nobody reads.
+#include "fold/own_folds.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -16,18 +18,6 @@
 #include <vector>
 
 using namespace tally;
-
-TALLY_STRUCT(golden_affine, { float scale, shift; });
-TALLY_FUNCTION(golden_then, (golden_affine a, golden_affine b),
-               { return golden_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
-TALLY_FUNCTION(golden_step, (float x), { return golden_affine{0.5f, x}; });
-TALLY_FUNCTION(golden_shift, (golden_affine a), { return a.shift; });
-TALLY_STRUCT(golden_matrix, { unsigned long long a, b, c, d; });
-TALLY_FUNCTION(golden_product, (golden_matrix x, golden_matrix y), {
-  return golden_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-});
-TALLY_FUNCTION(golden_shear, (unsigned v), { return golden_matrix{1, v, 0, 1}; });
-TALLY_FUNCTION(golden_itself, (golden_matrix m), { return m; });
 
 namespace {
 
@@ -147,11 +137,9 @@ TEST_CASE("columns of different kinds") {
 }
 
 TEST_CASE("a fold of the user's own that does not commute") {
-  auto const recurrence = fold_of(golden_affine{1, 0}, golden_then, golden_step, golden_shift, associative);
-  check_plan("own_fold", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200));
-  check_plan("own_fold_fast", explain(from(numbers<float>(16 * mi)) | recurrence, targets::h200, fast));
-  auto const matrices = fold_of(golden_matrix{1, 0, 0, 1}, golden_product, golden_shear, golden_itself, associative);
-  check_plan("matrices_fast", explain(from(numbers<u32>(16 * mi)) | matrices, targets::h200, fast));
+  check_plan("own_fold", explain(from(numbers<float>(16 * mi)) | own_recurrence, targets::h200));
+  check_plan("own_fold_fast", explain(from(numbers<float>(16 * mi)) | own_recurrence, targets::h200, fast));
+  check_plan("matrices_fast", explain(from(numbers<u32>(16 * mi)) | own_matrices, targets::h200, fast));
 }
 
 TEST_CASE("the host") {

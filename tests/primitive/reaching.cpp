@@ -6,36 +6,11 @@
 #include "primitive/device_unit.hpp"
 #include "primitive/form_of.hpp"
 
+#include "fold/own_folds.hpp"
+
 #include <tally/tally.hpp>
 
 #include <cstdint>
-
-TALLY_STRUCT(reaching_affine, { float scale, shift; });
-TALLY_FUNCTION(reaching_then, (reaching_affine a, reaching_affine b), {
-  return reaching_affine{a.scale * b.scale, a.shift * b.scale + b.shift};
-});
-TALLY_FUNCTION(reaching_step, (float x), { return reaching_affine{0.5f, x}; });
-TALLY_FUNCTION(reaching_shift, (reaching_affine a), { return a.shift; });
-TALLY_STRUCT(reaching_matrix, { unsigned long long a, b, c, d; });
-TALLY_FUNCTION(reaching_product, (reaching_matrix x, reaching_matrix y), {
-  return reaching_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-});
-TALLY_FUNCTION(reaching_shear, (unsigned v), { return reaching_matrix{1, v, 0, 1}; });
-TALLY_FUNCTION(reaching_matrix_itself, (reaching_matrix m), { return m; });
-TALLY_STRUCT(reaching_box, { double low, high, lower, upper; });
-TALLY_FUNCTION(reaching_hull, (reaching_box a, reaching_box b), {
-  return reaching_box{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high, a.lower < b.lower ? a.lower : b.lower,
-                      a.upper > b.upper ? a.upper : b.upper};
-});
-TALLY_FUNCTION(reaching_point, (double v), { return reaching_box{v, v, -v, -v}; });
-TALLY_FUNCTION(reaching_box_itself, (reaching_box b), { return b; });
-TALLY_STRUCT(reaching_record, { unsigned long long word[7]; });
-TALLY_FUNCTION(reaching_totals, (reaching_record x, reaching_record y), {
-  for (int i = 0; i < 7; ++i) x.word[i] += y.word[i];
-  return x;
-});
-TALLY_FUNCTION(reaching_record_of, (unsigned v), { return reaching_record{{v, 1, 2, 3, 4, 5, 6}}; });
-TALLY_FUNCTION(reaching_record_itself, (reaching_record x), { return x; });
 
 namespace reaching {
 
@@ -50,8 +25,6 @@ template <class T>
 auto numbers(std::uintptr_t remainder = 0) {
   return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), many);
 }
-
-auto recurrence() { return fold_of(reaching_affine{1, 0}, reaching_then, reaching_step, reaching_shift, associative); }
 
 /// A pipeline.
 template <class Reduction, class... Options>
@@ -282,18 +255,15 @@ std::vector<user> const& users() {
     found.push_back(pipeline("moments", "`run(from(x) | moments<4>, fast)` of f64",
                              from(numbers<double>()) | moments<4>, targets::h200, fast));
     found.push_back(pipeline("recurrence", "`run(from(x) | recurrence, fast)`, a fold that does not commute",
-                             from(numbers<float>()) | recurrence(), targets::h200, fast));
+                             from(numbers<float>()) | own_recurrence, targets::h200, fast));
     found.push_back(pipeline("matrices", "`run(from(x) | product, fast)` of 2 x 2 matrices of u64",
-                             from(numbers<unsigned>()) | fold_of(reaching_matrix{1, 0, 0, 1}, reaching_product, reaching_shear,
-                                                                 reaching_matrix_itself, associative),
+                             from(numbers<unsigned>()) | own_matrices,
                              targets::h200, fast));
     found.push_back(pipeline("boxes", "`run(from(x) | hull, fast)` of boxes of four f64",
-                             from(numbers<double>()) | fold_of(reaching_box{1e300, -1e300, 1e300, -1e300}, reaching_hull,
-                                                               reaching_point, reaching_box_itself, order_free),
+                             from(numbers<double>()) | own_boxes,
                              targets::h200, fast));
     found.push_back(pipeline("records", "`run(from(x) | totals, fast)` of seven u64",
-                             from(numbers<unsigned>()) | fold_of(reaching_record{}, reaching_totals, reaching_record_of,
-                                                                 reaching_record_itself, order_free),
+                             from(numbers<unsigned>()) | own_records,
                              targets::h200, fast));
     found.push_back(pipeline("extremes", "`run(from(x) | reduce(min, max, bit_or))` of i32",
                              from(numbers<int>()) | reduce(min, max, bit_or), targets::h200));

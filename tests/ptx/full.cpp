@@ -2,6 +2,7 @@
 //
 // The machine code of full reductions is what their plans say: which loads, how many in flight, how blocks meet, and
 // nothing that a contract forbids. Needs NVRTC, no GPU.
+#include "fold/own_folds.hpp"
 #include "ptx/kernel_text.hpp"
 
 #include <cxxabi.h>
@@ -14,40 +15,11 @@
 using namespace tally;
 using ptx::kernel_text, ptx::many, ptx::numbers;
 
-TALLY_STRUCT(ptx_affine, { float scale, shift; });
-TALLY_FUNCTION(ptx_then, (ptx_affine a, ptx_affine b),
-               { return ptx_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
-TALLY_FUNCTION(ptx_step, (float x), { return ptx_affine{0.5f, x}; });
-TALLY_FUNCTION(ptx_shift, (ptx_affine a), { return a.shift; });
-
-TALLY_STRUCT(ptx_matrix, { unsigned long long a, b, c, d; });
-TALLY_FUNCTION(ptx_product, (ptx_matrix x, ptx_matrix y), {
-  return ptx_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-});
-TALLY_FUNCTION(ptx_shear, (unsigned v), { return ptx_matrix{1, v, 0, 1}; });
-TALLY_FUNCTION(ptx_itself, (ptx_matrix m), { return m; });
-TALLY_STRUCT(ptx_record, { unsigned long long word[7]; });
-TALLY_FUNCTION(ptx_totals, (ptx_record x, ptx_record y), {
-  for (int i = 0; i < 7; ++i) x.word[i] += y.word[i];
-  return x;
-});
-TALLY_FUNCTION(ptx_record_of, (unsigned v), { return ptx_record{{v, 1, 2, 3, 4, 5, 6}}; });
-TALLY_FUNCTION(ptx_as_is, (ptx_record x), { return x; });
-TALLY_STRUCT(ptx_box, { double low, high, lower, upper; });
-TALLY_FUNCTION(ptx_hull, (ptx_box a, ptx_box b), {
-  return ptx_box{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high, a.lower < b.lower ? a.lower : b.lower,
-                 a.upper > b.upper ? a.upper : b.upper};
-});
-TALLY_FUNCTION(ptx_point, (double v), { return ptx_box{v, v, -v, -v}; });
-TALLY_FUNCTION(ptx_same_box, (ptx_box b), { return b; });
-
 namespace {
 
 auto const x = numbers<float>(many);
 auto const y = numbers<float>(many);
 auto const shifted = numbers<float>(many, 4);
-
-auto recurrence() { return fold_of(ptx_affine{1, 0}, ptx_then, ptx_step, ptx_shift, associative); }
 
 } // namespace
 
@@ -75,7 +47,7 @@ TEST_CASE("nothing is contracted, approximated or flushed") {
   CHECK(kernel_text(from(x, y) | reduce(sum(_1 * _2)), targets::h200).count_loose() == 0);
   CHECK(kernel_text(from(x, y) | reduce(sum(_1 * _2)), targets::h200, fast).count_loose() == 0);
   CHECK(kernel_text(from(x, y) | reduce(sum(_1 / _2), sum(sqrt(_1))), targets::h200).count_loose() == 0);
-  CHECK(kernel_text(from(x) | recurrence(), targets::a100).count_loose() == 0);
+  CHECK(kernel_text(from(x) | own_recurrence, targets::a100).count_loose() == 0);
 }
 
 TEST_CASE("fma is there when the user wrote it") {
@@ -130,10 +102,9 @@ TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to 
   wide_kernel const costly(from(numbers<double>(many)) | reduce(variance(_1), variance(_1 * _1), sum(_1), sum(_1 * _1)),
                            block_algorithm::raking);
   CHECK(costly.room() >= costly.p.threads_per_block * 24); // a state per thread
-  auto const boxes = fold_of(ptx_box{1e300, -1e300, 1e300, -1e300}, ptx_hull, ptx_point, ptx_same_box, order_free);
-  wide_kernel const cheap(from(numbers<double>(many)) | boxes, block_algorithm::raking_commutative_only);
+  wide_kernel const cheap(from(numbers<double>(many)) | own_boxes, block_algorithm::raking_commutative_only);
   CHECK(cheap.room() >= (cheap.p.threads_per_block - 32) * 32); // a state per thread, but for those that rake
-  wide_kernel const vast(from(numbers<unsigned>(many)) | fold_of(ptx_record{}, ptx_totals, ptx_record_of, ptx_as_is, order_free),
+  wide_kernel const vast(from(numbers<unsigned>(many)) | own_records,
                          block_algorithm::warp_reductions);
   CHECK(vast.room() >= vast.p.warps_per_block() * 56); // a state per warp
   CHECK(vast.room() < 2 * vast.p.warps_per_block() * 56);
@@ -141,7 +112,7 @@ TEST_CASE("the fast contract gives a wide state to CUB, the reproducible one to 
 
 TEST_CASE("a fold that does not commute is raked in the order of the threads under fast, where its state is wide") {
   if (!ptx::can_compile()) return;
-  wide_kernel const k(from(numbers<unsigned>(many)) | fold_of(ptx_matrix{1, 0, 0, 1}, ptx_product, ptx_shear, ptx_itself, associative),
+  wide_kernel const k(from(numbers<unsigned>(many)) | own_matrices,
                       block_algorithm::raking);
   CHECK(k.p.order == combine_order::ordered);
   CHECK(k.room() >= k.p.threads_per_block * 32);
@@ -229,7 +200,7 @@ TEST_CASE("nothing is spilled and nothing lives in local memory") {
   check("striped sum", from(shifted) | sum, targets::h200);
   check("five folds", from(x) | reduce(sum, min, max, mean, variance), targets::h200);
   check("a filtered dot product", from(x, y) | filter(_1 > 0.f) | reduce(sum(_1 * _2)), targets::h200);
-  check("a fold that does not commute", from(x) | recurrence(), targets::h200);
+  check("a fold that does not commute", from(x) | own_recurrence, targets::h200);
   check("deviations of doubles", from(numbers<double>(many)) | variance, targets::a100);
 }
 
@@ -276,7 +247,7 @@ TEST_CASE("ptxas finds registers for everything") {
   check("sum", from(x) | sum);
   check("five folds", from(x) | reduce(sum, min, max, mean, variance));
   check("deviations of doubles", from(numbers<double>(many)) | variance);
-  check("a fold that does not commute", from(x) | recurrence());
+  check("a fold that does not commute", from(x) | own_recurrence);
 }
 
 TEST_CASE("a few blocks of a wide state are one cluster and never meet in global memory") {

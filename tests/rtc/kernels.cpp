@@ -3,6 +3,8 @@
 // Kernels of every kind, compiled from the pipeline a user writes down to a cubin, for one chip of each family: every
 // load, every block algorithm, every element type, functions and structs of the user's own. Needs NVRTC, no GPU; what
 // was compiled before comes from the cache. What the machine code looks like is tests/ptx.
+#include "fold/own_folds.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -14,17 +16,6 @@
 using namespace tally;
 
 TALLY_FUNCTION(rtc_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });
-TALLY_STRUCT(rtc_affine, { float scale, shift; });
-TALLY_FUNCTION(rtc_then, (rtc_affine a, rtc_affine b),
-               { return rtc_affine{a.scale * b.scale, a.shift * b.scale + b.shift}; });
-TALLY_FUNCTION(rtc_step, (float x), { return rtc_affine{0.5f, x}; });
-TALLY_FUNCTION(rtc_shift, (rtc_affine a), { return a.shift; });
-TALLY_STRUCT(rtc_matrix, { unsigned long long a, b, c, d; });
-TALLY_FUNCTION(rtc_product, (rtc_matrix x, rtc_matrix y), {
-  return rtc_matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-});
-TALLY_FUNCTION(rtc_shear, (unsigned v), { return rtc_matrix{1, v, 0, 1}; });
-TALLY_FUNCTION(rtc_itself, (rtc_matrix m), { return m; });
 TALLY_STRUCT(rtc_point, { float x, y, z; });
 TALLY_FUNCTION(rtc_height, (rtc_point p), { return p.z; });
 
@@ -96,17 +87,15 @@ TEST_CASE("strided, computed and filtered, with a function of the user's own") {
 }
 
 TEST_CASE("a fold of the user's own that does not commute keeps its order in vector and in striped lanes") {
-  auto const recurrence = fold_of(rtc_affine{1, 0}, rtc_then, rtc_step, rtc_shift, associative);
   for (int remainder : {0, 4}) {
-    auto const r = from(numbers<float>(few, std::uintptr_t(remainder))) | recurrence;
+    auto const r = from(numbers<float>(few, std::uintptr_t(remainder))) | own_recurrence;
     CHECK(compiles(r, targets::h200, fast).order == combine_order::canonical_tree);
   }
 }
 
 TEST_CASE("a wide fold that does not commute is raked in its order, from vector and from striped lanes") {
-  auto const matrices = fold_of(rtc_matrix{1, 0, 0, 1}, rtc_product, rtc_shear, rtc_itself, associative);
   for (int remainder : {0, 4}) {
-    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | matrices, targets::h200, fast);
+    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | own_matrices, targets::h200, fast);
     CHECK(p.order == combine_order::ordered);
     CHECK(p.folds[0].block == block_algorithm::raking);
   }
