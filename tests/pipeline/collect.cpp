@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // collect: the elements of a pipeline, written.
+#include "pipeline/uneven.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -11,15 +13,6 @@
 #include <vector>
 
 using namespace tally;
-
-namespace {
-std::vector<float> uneven(std::size_t n) {
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i)
-    x[i] = float((i * 2654435761u) >> 7 & 0xffff) / 9773.f - 3.f;
-  return x;
-}
-} // namespace
 
 TEST_CASE("softmax, layer norm and columns of mean zero, element for element") {
   for (i64 const n : {1, 5, 64, 1000, 9000}) {

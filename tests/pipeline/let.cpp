@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // let: answers of one fold as elements of another pipeline.
+#include "pipeline/uneven.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -11,12 +13,6 @@
 using namespace tally;
 
 namespace {
-std::vector<float> uneven(std::size_t n, unsigned seed = 1) {
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i)
-    x[i] = float((i * 2654435761u + seed * 40503u) >> 7 & 0xffff) / 9773.f - 3.f;
-  return x;
-}
 template <class A, class B>
 bool same(A const& a, B const& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;

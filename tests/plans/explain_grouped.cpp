@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // explain of reductions with groupings: domain by domain, in each form, on every place.
+#include "plans/made_up.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -13,18 +15,13 @@
 #include <vector>
 
 using namespace tally;
+using made_up::matrix;
 using nlohmann::json;
 
 namespace {
 
 bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 json read(grouped_explanation const& e) { return json::parse(e.json()); }
-
-/// A matrix of device memory at a made-up address.
-template <class T>
-auto matrix(i64 rows, i64 columns, int remainder = 0) {
-  return shaped(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + std::uintptr_t(remainder)), rows, columns);
-}
 
 bool refuses(std::vector<refused_choice> const& refusals, std::string const& choice, std::string const& part) {
   return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });

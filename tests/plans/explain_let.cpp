@@ -2,6 +2,8 @@
 //
 // explain of pipelines with lets, and of those that end with collect: which let is folded in the kernel of the elements, which before,
 // and why.
+#include "plans/made_up.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -13,6 +15,7 @@
 #include <vector>
 
 using namespace tally;
+using made_up::matrix;
 using nlohmann::json;
 
 namespace {
@@ -23,11 +26,6 @@ bool refuses(std::vector<refused_choice> const& refusals, std::string const& cho
   return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });
 }
 
-/// A matrix of device memory at a made-up address.
-template <class T>
-auto matrix(i64 rows, i64 columns, int remainder = 0) {
-  return shaped(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + std::uintptr_t(remainder)), rows, columns);
-}
 template <class Source>
 auto softmax_of(Source const& source) {
   auto const greatest = source | over<1>(max);

@@ -2,6 +2,7 @@
 //
 // What explain says about pipelines of every kind, word by word: golden/<name>.txt. TALLY_UPDATE_GOLDEN=1 writes the
 // files anew; read the difference before committing it. Addresses are made up: explain looks at them, nobody reads.
+#include "plans/made_up.hpp"
 #include "fold/own_folds.hpp"
 
 #include <tally/tally.hpp>
@@ -18,6 +19,7 @@
 #include <vector>
 
 using namespace tally;
+using made_up::matrix, made_up::numbers;
 
 namespace {
 
@@ -60,12 +62,6 @@ void check_plan(std::string const& name, grouped_explanation const& e) {
   int more = 0;
   for (; std::getline(lines, line); ++more) CHECK_MESSAGE(line.size() <= 120, name << ": " << line);
   CHECK_MESSAGE(more <= 10 + 15 * int(e.details().domains.size()), name);
-}
-
-/// n elements of device memory at an address with the given remainder modulo 256.
-template <class T>
-auto numbers(i64 n, int remainder = 0) {
-  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + std::uintptr_t(remainder)), n);
 }
 
 constexpr i64 ki = 1024, mi = ki * ki;
@@ -151,13 +147,12 @@ TEST_CASE("the host") {
 }
 
 TEST_CASE("groupings, domain by domain") {
-  auto const matrix = shaped(numbers<float>(1).column.data, 8192, 4096);
-  auto const mixed = from(matrix) | reduce(over<0>(sum), over<1>(mean, max), sum);
+  auto const mixed = from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), over<1>(mean, max), sum);
   check_plan("rows_columns_total", explain(mixed, targets::h200));
   check_plan("rows_columns_total_host", explain(mixed, on::cpu.threads(8)));
   check_text("rows_columns_total.json", explain(mixed, targets::h200).json() + "\n");
   check_text("rows_columns_total.mmd", explain(mixed, targets::h200).mermaid());
-  check_plan("short_ragged_rows", explain(from(shaped(numbers<float>(1, 4).column.data, 100000, 7)) | reduce(over<1>(sum, variance)), targets::h200));
+  check_plan("short_ragged_rows", explain(from(matrix<float>(100000, 7, 4)) | reduce(over<1>(sum, variance)), targets::h200));
   std::vector<i64> const offsets{0, 1000, mi};
   check_plan("segments", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean)), targets::h200));
   auto const tables = from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, sum(_1), count), by_key(_2, mi, max(_1)));
@@ -171,7 +166,7 @@ TEST_CASE("groupings, domain by domain") {
 
 TEST_CASE("lets, in the kernel of the elements or before it") {
   auto const softmax = [](i64 n) {
-    auto const rows = from(shaped(numbers<float>(1).column.data, 4096, n));
+    auto const rows = from(matrix<float>(4096, n));
     auto const greatest = rows | over<1>(max);
     auto const total = rows | map(exp(_1 - let(greatest))) | over<1>(sum);
     return rows | map(exp(_1 - let(greatest)) / let(total)) | collect;
@@ -180,7 +175,7 @@ TEST_CASE("lets, in the kernel of the elements or before it") {
   check_text("softmax.mmd", explain(softmax(1024), targets::h200).mermaid());
   check_plan("softmax_of_long_rows", explain(softmax(16388), targets::h200));
   check_plan("softmax_host", explain(softmax(1024), on::cpu.threads(8)));
-  auto const rows = from(shaped(numbers<float>(1).column.data, 4096, 1024));
+  auto const rows = from(matrix<float>(4096, 1024));
   auto const mu = rows | over<1>(mean);
   check_plan("deviations", explain(rows | over<1>(sum(squared(_1 - let(mu)))), targets::h200));
 }

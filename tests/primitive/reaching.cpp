@@ -5,8 +5,8 @@
 
 #include "primitive/device_unit.hpp"
 #include "primitive/form_of.hpp"
-
 #include "fold/own_folds.hpp"
+#include "plans/made_up.hpp"
 
 #include <tally/tally.hpp>
 
@@ -22,8 +22,8 @@ using tally::primitive::architecture, tally::primitive::sm_90a, tally::primitive
 constexpr i64 many = i64(1) << 24;
 
 template <class T>
-auto numbers(std::uintptr_t remainder = 0) {
-  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), many);
+auto numbers(int remainder = 0) {
+  return made_up::numbers<T>(many, remainder);
 }
 
 /// A pipeline.

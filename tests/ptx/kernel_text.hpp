@@ -3,6 +3,8 @@
 // A compiled kernel as a list of instructions: what of the PTX the tests of this folder look at. Test layer.
 #pragma once
 
+#include "plans/made_up.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -27,11 +29,7 @@ inline bool can_compile() {
   return able;
 }
 
-/// n made-up elements of device memory at an address with the given remainder modulo 256.
-template <class T>
-auto numbers(tally::i64 n, std::uintptr_t remainder = 0) {
-  return tally::device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), n);
-}
+using made_up::numbers;
 
 constexpr tally::i64 many = tally::i64(1) << 24;
 

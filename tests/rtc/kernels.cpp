@@ -3,6 +3,7 @@
 // Kernels of every kind, compiled from the pipeline a user writes down to a cubin, for one chip of each family: every
 // load, every block algorithm, every element type, functions and structs of the user's own. Needs NVRTC, no GPU; what
 // was compiled before comes from the cache. What the machine code looks like is tests/ptx.
+#include "plans/made_up.hpp"
 #include "fold/own_folds.hpp"
 
 #include <tally/tally.hpp>
@@ -14,6 +15,7 @@
 #include <string>
 
 using namespace tally;
+using made_up::numbers;
 
 TALLY_FUNCTION(rtc_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });
 TALLY_STRUCT(rtc_point, { float x, y, z; });
@@ -30,11 +32,6 @@ TALLY_FUNCTION(width, (interval a), { return a.high - a.low; });
 namespace {
 
 constexpr target families[] = {targets::a100, targets::h200, targets::b200, targets::rtx_pro_6000};
-
-template <class T>
-auto numbers(i64 n, std::uintptr_t remainder = 0) {
-  return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000) + remainder), n);
-}
 
 /// Compiles for a chip and gives the plan, for what the test wants to see in it.
 template <class Reduction, class... Options>
@@ -88,14 +85,14 @@ TEST_CASE("strided, computed and filtered, with a function of the user's own") {
 
 TEST_CASE("a fold of the user's own that does not commute keeps its order in vector and in striped lanes") {
   for (int remainder : {0, 4}) {
-    auto const r = from(numbers<float>(few, std::uintptr_t(remainder))) | own_recurrence;
+    auto const r = from(numbers<float>(few, remainder)) | own_recurrence;
     CHECK(compiles(r, targets::h200, fast).order == combine_order::canonical_tree);
   }
 }
 
 TEST_CASE("a wide fold that does not commute is raked in its order, from vector and from striped lanes") {
   for (int remainder : {0, 4}) {
-    auto const p = compiles(from(numbers<u32>(many, std::uintptr_t(remainder))) | own_matrices, targets::h200, fast);
+    auto const p = compiles(from(numbers<u32>(many, remainder)) | own_matrices, targets::h200, fast);
     CHECK(p.order == combine_order::ordered);
     CHECK(p.folds[0].block == block_algorithm::raking);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // run_into for reductions in which lets stand: the answers of run, in memory of the caller, all of them or none.
+#include "pipeline/uneven.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -9,15 +11,6 @@
 #include <vector>
 
 using namespace tally;
-
-namespace {
-std::vector<float> uneven(std::size_t n) {
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i)
-    x[i] = float((i * 2654435761u) >> 7 & 0xffff) / 9773.f - 3.f;
-  return x;
-}
-} // namespace
 
 TEST_CASE("rows go into ranges and pointers, the whole into variables, with the bits of run") {
   auto const x = uneven(30 * 40);
