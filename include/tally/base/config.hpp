@@ -15,10 +15,35 @@
 #else
 #define TALLY_INLINE TALLY_HD __forceinline__
 #endif
+/// The same for a lambda, behind its parameters; the compilers of kernels inline them anyway.
+#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#define TALLY_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define TALLY_INLINE_LAMBDA
+#endif
+
+/// Marks a loop for the registers and the fused instructions that nearly every x86 since 2013 has, in a program compiled for any
+/// x86; whether this one has them, cpu_runs_wide_loops() says. Fused is what tally::math fuses and nothing else.
+#if defined(__x86_64__) && defined(__GNUC__) && !(defined(__AVX2__) && defined(__FMA__)) && !defined(__CUDACC_RTC__)
+#if defined(__clang__)
+#define TALLY_WIDE_LOOP [[gnu::target("avx2,fma"), gnu::noinline]]
+#else
+#define TALLY_WIDE_LOOP [[gnu::target("avx2,fma"), gnu::optimize("fp-contract=off"), gnu::noinline]]
+#endif
+namespace tally::inline v0::detail {
+inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+} // namespace tally::inline v0::detail
+#endif
 
 #define TALLY_VERSION_MAJOR 0
 #define TALLY_VERSION_MINOR 1
 #define TALLY_VERSION_PATCH 0
+
+/// A multiplication and an addition stay two roundings, from here to the end of the file that includes this: clang fuses within an
+/// expression unless told not to. g++ is told by -ffp-contract=off, and in TALLY_WIDE_LOOP without.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
 
 #if defined(__FAST_MATH__)
 #error "[tally-B1] tally needs IEEE arithmetic: compile without -ffast-math. docs/errors.md#B1"

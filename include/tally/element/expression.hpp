@@ -96,7 +96,7 @@ struct call : expression_node<call<Op, Args...>> {
   static constexpr bool captures = (false || ... || Args::captures);
   template <class Row>
   TALLY_INLINE constexpr auto eval(Row const& r) const {
-    return unpack([&](auto const&... a) { return Op::apply(a.eval(r)...); }, args);
+    return unpack([&](auto const&... a) TALLY_INLINE_LAMBDA { return Op::apply(a.eval(r)...); }, args);
   }
   template <class... Es>
   constexpr auto substitute(pack<Es...> const& with) const {

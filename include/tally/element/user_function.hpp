@@ -50,7 +50,7 @@ struct host_call : expression_node<host_call<F, Args...>> {
   static constexpr bool captures = true;
   template <class Row>
   constexpr auto eval(Row const& r) const {
-    return unpack([&](auto const&... a) { return function(a.eval(r)...); }, args);
+    return unpack([&](auto const&... a) TALLY_INLINE_LAMBDA { return function(a.eval(r)...); }, args);
   }
   template <class... Es>
   constexpr auto substitute(pack<Es...> const& with) const {

@@ -44,7 +44,7 @@ struct bound {
   /// Feeds the element of a row to lane j; a row with on = false is never looked at.
   template <class Lanes, class Row>
   TALLY_INLINE constexpr void step(Lanes& lanes, int j, bool on, Row const& r) const {
-    unpack([&](auto const&... v) { lanes.step(monoid, j, on && mask.eval(r), place_in_fold(r), v.eval(r)...); }, values);
+    unpack([&](auto const&... v) TALLY_INLINE_LAMBDA { lanes.step(monoid, j, on && mask.eval(r), place_in_fold(r), v.eval(r)...); }, values);
   }
 };
 
@@ -64,7 +64,7 @@ struct program {
   /// Element e of every column, as a row.
   TALLY_INLINE constexpr auto row_at(i64 e) const {
     return unpack(
-        [&](auto const&... c) {
+        [&](auto const&... c) TALLY_INLINE_LAMBDA {
           return row<typename cuda::std::remove_cvref_t<decltype(c)>::value_type...>{make_pack(c.at(e)...), first + e};
         },
         columns);

@@ -47,7 +47,7 @@ inline constexpr leaf_shape shape_of = detail::shape_of(static_cast<typename Pro
 
 /// Combines n states as a balanced tree of neighbours, in place; the answer is s[0].
 template <class Combine, class State>
-constexpr void combine_neighbours(Combine const& combine, State* s, i64 n) {
+TALLY_INLINE constexpr void combine_neighbours(Combine const& combine, State* s, i64 n) {
   for (i64 h = 1; h < n; h *= 2)
     for (i64 i = 0; i + h < n; i += 2 * h)
       s[i] = combine(s[i], s[i + h]);
@@ -60,7 +60,7 @@ struct neighbour_stack {
   int depth = 0;
   i64 pushed = 0;
   template <class Combine>
-  constexpr void push(Combine const& combine, State s) {
+  TALLY_INLINE constexpr void push(Combine const& combine, State s) {
     for (i64 k = pushed; k & 1; k >>= 1)
       s = combine(kept[--depth], s);
     kept[depth++] = s;
@@ -68,7 +68,7 @@ struct neighbour_stack {
   }
   /// The root; pushed must be positive.
   template <class Combine>
-  constexpr State root(Combine const& combine) {
+  TALLY_INLINE constexpr State root(Combine const& combine) {
     State s = kept[--depth];
     while (depth > 0)
       s = combine(kept[--depth], s);

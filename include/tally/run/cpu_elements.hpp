@@ -34,17 +34,17 @@ TALLY_INLINE void write_all(Columns const& columns, pack<Es...> const& values, i
     write_values(columns, get<i>(values), position, n, get<i>(to));
   });
 }
-#if defined(__x86_64__) && !defined(__AVX2__)
+#if defined(TALLY_WIDE_LOOP)
 template <class Columns, class Values, class To>
-[[gnu::target("avx2"), gnu::noinline]] void write_run_avx2(Columns const& c, Values const& v, i64 position, i64 n, To const& to) {
+TALLY_WIDE_LOOP void write_run_wide(Columns const& c, Values const& v, i64 position, i64 n, To const& to) {
   write_all(c, v, position, n, to);
 }
 #endif
 template <class Columns, class Values, class To>
 [[gnu::noinline]] void write_run(Columns const& c, Values const& v, i64 position, i64 n, To const& to) {
-#if defined(__x86_64__) && !defined(__AVX2__)
-  if (__builtin_cpu_supports("avx2"))
-    return write_run_avx2(c, v, position, n, to);
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops())
+    return write_run_wide(c, v, position, n, to);
 #endif
   write_all(c, v, position, n, to);
 }

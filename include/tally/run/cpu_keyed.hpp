@@ -112,16 +112,16 @@ struct walk_of_worker {
   u32 own, own_end, idle;
   TALLY_INLINE void go(first_stray& stray, Sink& sink) const { walk.walk(first, last, own, own_end, idle, stray, sink); }
 };
-#if defined(__x86_64__) && !defined(__AVX2__)
+#if defined(TALLY_WIDE_LOOP)
 template <class Job, class Sink>
-[[gnu::target("avx2"), gnu::noinline]] void walk_avx2(Job const& job, first_stray& stray, Sink& sink) {
+TALLY_WIDE_LOOP void walk_wide(Job const& job, first_stray& stray, Sink& sink) {
   job.go(stray, sink);
 }
 #endif
 template <class Job, class Sink>
 [[gnu::noinline]] void walk_share(Job const& job, first_stray& stray, Sink& sink) {
-#if defined(__x86_64__) && !defined(__AVX2__)
-  if (__builtin_cpu_supports("avx2")) return walk_avx2(job, stray, sink);
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops()) return walk_wide(job, stray, sink);
 #endif
   job.go(stray, sink);
 }

@@ -61,7 +61,7 @@ TALLY_INLINE auto fold_straight(Leaf const& leaf, Rows const& rows, i64 e, int n
   constexpr int block = sizeof(State) <= 16 ? 8 : 1;
   if (n < 2 * block)
     return fold_rest<block>(leaf, rows, e, n);
-  auto const combine = [&](State const& a, State const& b) { return leaf.monoid.combine(a, b); };
+  auto const combine = [&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return leaf.monoid.combine(a, b); };
   neighbour_stack<State, 12> tree;
   int i = 0;
   for (; i + block <= n; i += block)
@@ -105,7 +105,7 @@ TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e
       for (int j = 0; j < width; ++j)
         closed[l + j] = running.close(leaf.monoid, j);
     }
-    combine_neighbours([&](State const& a, State const& b) { return leaf.monoid.combine(a, b); }, closed, lanes);
+    combine_neighbours([&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return leaf.monoid.combine(a, b); }, closed, lanes);
     return closed[0];
   }
 }
@@ -120,7 +120,7 @@ template <class Program>
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const& l = get<i>(p.leaves);
       using State = std::remove_cvref_t<decltype(get<i>(out))>;
-      auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+      auto const combine = [&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return l.monoid.combine(a, b); };
       neighbour_stack<State, 48> tree;
       for (i64 k = leaf; k < leaf + count; ++k) {
         i64 const left = n - k * shape.elements();
@@ -165,10 +165,10 @@ TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> cons
     begin = next;
   }
 }
-#if defined(__x86_64__) && !defined(__AVX2__)
+#if defined(TALLY_WIDE_LOOP)
 /// The same for the wider registers that nearly every x86 has.
 template <class Program, class Offset, class Sink>
-[[gnu::target("avx2"), gnu::noinline]] void fold_run_avx2(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most,
+TALLY_WIDE_LOOP void fold_run_wide(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most,
                                                           std::vector<i64>& aside, Sink const& sink) {
   fold_run(p, at, s, end, most, aside, sink);
 }
@@ -176,9 +176,9 @@ template <class Program, class Offset, class Sink>
 template <class Program, class Offset, class Sink>
 [[gnu::noinline]] void fold_run_here(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
                                      Sink const& sink) {
-#if defined(__x86_64__) && !defined(__AVX2__)
-  if (__builtin_cpu_supports("avx2"))
-    return fold_run_avx2(p, at, s, end, most, aside, sink);
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops())
+    return fold_run_wide(p, at, s, end, most, aside, sink);
 #endif
   fold_run(p, at, s, end, most, aside, sink);
 }

@@ -312,18 +312,18 @@ private:
   }
 };
 
-#if defined(__x86_64__) && !defined(__AVX2__)
+#if defined(TALLY_WIDE_LOOP)
 /// The same for the wider registers that nearly every x86 has.
 template <class Walk>
-[[gnu::target("avx2"), gnu::noinline]] void fold_strips_avx2(Walk const& w, i64 strip, int strips, i64 leaf, i64 leaves,
+TALLY_WIDE_LOOP void fold_strips_wide(Walk const& w, i64 strip, int strips, i64 leaf, i64 leaves,
                                                              typename Walk::states* out) {
   w.template fold<32>(strip, strips, leaf, leaves, out);
 }
 #endif
 template <class Walk>
 [[gnu::noinline]] void fold_strips(Walk const& w, i64 strip, int strips, i64 leaf, i64 leaves, typename Walk::states* out) {
-#if defined(__x86_64__) && !defined(__AVX2__)
-  if (__builtin_cpu_supports("avx2")) return fold_strips_avx2(w, strip, strips, leaf, leaves, out);
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops()) return fold_strips_wide(w, strip, strips, leaf, leaves, out);
   w.template fold<16>(strip, strips, leaf, leaves, out);
 #elif defined(__AVX2__)
   w.template fold<32>(strip, strips, leaf, leaves, out);

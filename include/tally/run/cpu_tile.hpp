@@ -25,10 +25,10 @@ namespace detail {
 /// One leaf of one bound monoid, element by element; elements at and beyond `count` do not exist, and values behind a
 /// false mask are not computed.
 template <leaf_shape Shape, class Program, class Leaf>
-[[gnu::noinline]] typename Leaf::state fold_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
+TALLY_INLINE typename Leaf::state fold_one_by_one(Program const& p, Leaf const& leaf, i64 first, int count) {
   using State = typename Leaf::state;
   auto const& m = leaf.monoid;
-  auto const combine = [&](State const& a, State const& b) { return m.combine(a, b); };
+  auto const combine = [&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); };
   constexpr int lanes = Shape.lanes(), rows = Shape.rows;
   constexpr bool by_row = !Leaf::monoid_type::law.commutative;
   State closed[lanes];
@@ -48,6 +48,19 @@ template <leaf_shape Shape, class Program, class Leaf>
   }
   if constexpr (by_row) combine_neighbours(combine, of_row, rows);
   return of_row[0];
+}
+#if defined(TALLY_WIDE_LOOP)
+template <leaf_shape Shape, class Program, class Leaf>
+TALLY_WIDE_LOOP typename Leaf::state fold_leaf_wide(Program const& p, Leaf const& leaf, i64 first, int count) {
+  return fold_one_by_one<Shape>(p, leaf, first, count);
+}
+#endif
+template <leaf_shape Shape, class Program, class Leaf>
+[[gnu::noinline]] typename Leaf::state fold_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops()) return fold_leaf_wide<Shape>(p, leaf, first, count);
+#endif
+  return fold_one_by_one<Shape>(p, leaf, first, count);
 }
 
 /// The register whose numbers start at x.
@@ -107,10 +120,10 @@ struct folder {
   neighbour_stack<state, 40> stack;
 
   TALLY_INLINE void add(monoid_type const& m, state const& s) {
-    stack.push([&](state const& a, state const& b) { return m.combine(a, b); }, s);
+    stack.push([&](state const& a, state const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); }, s);
   }
   TALLY_INLINE state result(monoid_type const& m) {
-    return stack.root([&](state const& a, state const& b) { return m.combine(a, b); });
+    return stack.root([&](state const& a, state const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); });
   }
   /// Adds a whole leaf whose first element has the given position.
   template <class... Runs>
@@ -139,6 +152,9 @@ private:
       return false;
   }();
   template <class Program>
+#if defined(TALLY_WIDE_LOOP)
+  TALLY_WIDE_LOOP
+#endif
   static state ragged_in_registers(Program const& p, Leaf const& leaf, i64 first, int count) {
     using form = vector_form<monoid_type>;
     using E = std::remove_cvref_t<decltype(leaf.values.first)>;
@@ -234,7 +250,7 @@ private:
   template <class... Runs>
   TALLY_INLINE static state lane_by_lane(monoid_type const& m, i64 position, [[maybe_unused]] mask_number const* on,
                                          Runs... x) {
-    auto const combine = [&](state const& a, state const& b) { return m.combine(a, b); };
+    auto const combine = [&](state const& a, state const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); };
     constexpr int width = lanes < lanes_in_flight ? lanes : lanes_in_flight;
     constexpr bool by_row = !monoid_type::law.commutative;
     state closed[lanes];
@@ -312,11 +328,10 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   });
 }
 
-#if defined(__x86_64__) && !defined(__AVX2__)
-/// The same for the registers that every x86 since 2013 has, whatever the user compiles for. FMA stays off.
+#if defined(TALLY_WIDE_LOOP)
+/// The same for the registers that every x86 since 2013 has, whatever the user compiles for.
 template <class Program>
-[[gnu::target("avx2"), gnu::noinline]] void fold_tile_avx2(Program const& p, i64 leaf, i64 count,
-                                                           typename Program::states& out) {
+TALLY_WIDE_LOOP void fold_tile_wide(Program const& p, i64 leaf, i64 count, typename Program::states& out) {
   fold_tile<32>(p, leaf, count, out);
 }
 /// The same element by element, for an x86 of before that: a second set of vector loops would cost every user a fifth of the time
@@ -345,13 +360,13 @@ template <class Columns, class... Leaves>
 template <class Program>
 typename Program::states fold_subtree(Program const& p, i64 leaf, i64 count) {
   typename Program::states s = p.identity();
-#if defined(__AVX2__)
-  detail::fold_tile<32>(p, leaf, count, s);
-#elif defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2"))
-    detail::fold_tile_avx2(p, leaf, count, s);
+#if defined(TALLY_WIDE_LOOP)
+  if (tally::detail::cpu_runs_wide_loops())
+    detail::fold_tile_wide(p, leaf, count, s);
   else
     detail::fold_tile_plainly(p, leaf, count, s);
+#elif defined(__AVX2__)
+  detail::fold_tile<32>(p, leaf, count, s);
 #else
   detail::fold_tile<16>(p, leaf, count, s);
 #endif

@@ -170,7 +170,7 @@ struct leaf_values<program<Columns, Leaves...>> {
       return value_run<Own, true>{get<detail::column_named_by<E>>(p.columns).data + first};
     else
       return value_run<V, false>{of_slot[Slot].template fill<V>(
-          of, [x = detail::element<program_type, E>{p, of, first}](int e) { return static_cast<V>(x(e)); })};
+          of, [x = detail::element<program_type, E>{p, of, first}](int e) TALLY_INLINE_LAMBDA { return static_cast<V>(x(e)); })};
   }
   /// All bits set for an element that passes, none for another; null where all pass.
   template <class To, class Mask>
@@ -178,7 +178,7 @@ struct leaf_values<program<Columns, Leaves...>> {
     if constexpr (std::is_same_v<Mask, always>)
       return nullptr;
     else
-      return of_mask.template fill<To>(of, [x = detail::element<program_type, Mask>{p, of, first}](int e) {
+      return of_mask.template fill<To>(of, [x = detail::element<program_type, Mask>{p, of, first}](int e) TALLY_INLINE_LAMBDA {
         return x(e) ? static_cast<To>(-1) : To(0);
       });
   }
