@@ -3,8 +3,8 @@
 // tally::math: the elementary functions for float and double from one source for every back end, so that a result
 // has the same bits on any CPU and any GPU. Layer 1.
 //
-// Only IEEE operations that are rounded the same everywhere are used: + - * /, sqrt, comparisons, conversions,
-// integers; never fma (unless asked for by name), a hardware approximation or a libm. Needs -ffp-contract=off and
+// Only IEEE operations that are rounded the same everywhere are used: + - * /, sqrt, fma asked for by name, comparisons,
+// conversions, integers; never a hardware approximation or another function of libm. Needs -ffp-contract=off and
 // --fmad=false. Accuracy of each function: docs/reference/math.md.
 #pragma once
 

@@ -33,17 +33,17 @@ TALLY_INLINE constexpr double atan_tail(double z) {
 }
 
 /// asin |x| is short + long_part or pi/2 - 2 (short + long_part): the first below a half, the second from there.
-TALLY_HD constexpr pair_sum<double> asin_reduced(double size) {
+TALLY_INLINE constexpr pair_sum<double> asin_reduced(double size) {
   double const z = either(size < 0.5, size * size, 0.5 * (1.0 - size));
   double const root = either(size < 0.5, size, sqrt(z));
   pair_sum<double> const square = exact_product(root, root);
   double const divisor = either(root == 0, 1.0, root + root);
   double const lost = either(size < 0.5, 0.0, ((z - square.high) - square.low) / divisor);
-  return {root, lost + root * asin_tail(z)};
+  return {root, fma(root, asin_tail(z), lost)};
 }
 
 /// atan(n / d) for n >= 0, d > 0, both far from overflow and underflow.
-TALLY_HD constexpr pair_sum<double> atan_of_ratio(double n, double d) {
+TALLY_INLINE constexpr pair_sum<double> atan_of_ratio(double n, double d) {
   bool const small = n < 0x1.a827999fcef32p-2 * d; // below tan(pi/8)
   bool const large = n > 0x1.3504f333f9de6p+1 * d;
   double const turns = either(small, 0.0, either(large, 2.0, 1.0));
@@ -54,7 +54,7 @@ TALLY_HD constexpr pair_sum<double> atan_of_ratio(double n, double d) {
   pair_sum<double> const q = quotient(above, below);
   pair_sum<double> const lead = ordered_sum(turns * quarter_pi, q.high);
   double const tail = q.high * atan_tail(q.high * q.high);
-  return normalised(pair_sum<double>{lead.high, lead.low + (turns * quarter_pi_rest + (q.low + tail))});
+  return normalised(pair_sum<double>{lead.high, lead.low + fma(turns, quarter_pi_rest, q.low + tail)});
 }
 
 /// A non-negative x as a number in [1, 2) and a power of two; zero and infinity get powers beyond all others.
@@ -62,7 +62,7 @@ struct normal_form {
   double significand;
   int exponent;
 };
-TALLY_HD constexpr normal_form normal_form_of(double x) {
+TALLY_INLINE constexpr normal_form normal_form_of(double x) {
   if (x == 0) return {1.0, -9000};
   if (!(x < infinity<double>())) return {1.0, 9000};
   bool const denormal = x < 0x1p-1022;
@@ -74,19 +74,19 @@ TALLY_HD constexpr normal_form normal_form_of(double x) {
 } // namespace detail
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN for |x| > 1.
-TALLY_HD constexpr double asin(double x) {
+TALLY_INLINE constexpr double asin(double x) {
   using namespace detail;
   double const size = magnitude_of(x);
   pair_sum<double> const r = asin_reduced(size);
   pair_sum<double> const lead = ordered_sum(2.0 * quarter_pi, -2.0 * r.high);
-  double const far = lead.high + (lead.low + 2.0 * (quarter_pi_rest - r.low));
+  double const far = lead.high + fma(2.0, quarter_pi_rest - r.low, lead.low);
   double const result = with_sign_of(either(size < 0.5, r.high + r.low, far), x);
   return either(size <= 1, result, quiet_nan<double>());
 }
-TALLY_HD constexpr float asin(float x) { return detail::narrowed(asin(static_cast<double>(x))); }
+TALLY_INLINE constexpr float asin(float x) { return detail::narrowed(asin(static_cast<double>(x))); }
 
 /// The angle in [0, pi] whose cosine is x; NaN for |x| > 1.
-TALLY_HD constexpr double acos(double x) {
+TALLY_INLINE constexpr double acos(double x) {
   using namespace detail;
   double const size = magnitude_of(x);
   pair_sum<double> const r = asin_reduced(size);
@@ -94,23 +94,23 @@ TALLY_HD constexpr double acos(double x) {
   double const turns = either(size < 0.5, 2.0, either(x < 0, 4.0, 0.0));
   double const factor = either(size < 0.5, -1.0, 2.0) * either(x < 0, -1.0, 1.0);
   pair_sum<double> const lead = ordered_sum(turns * quarter_pi, factor * r.high);
-  double const result = lead.high + (lead.low + (turns * quarter_pi_rest + factor * r.low));
+  double const result = lead.high + (lead.low + fma(turns, quarter_pi_rest, factor * r.low));
   return either(size <= 1, result, quiet_nan<double>());
 }
-TALLY_HD constexpr float acos(float x) { return detail::narrowed(acos(static_cast<double>(x))); }
+TALLY_INLINE constexpr float acos(float x) { return detail::narrowed(acos(static_cast<double>(x))); }
 
 /// The angle in [-pi/2, pi/2] whose tangent is x.
-TALLY_HD constexpr double atan(double x) {
+TALLY_INLINE constexpr double atan(double x) {
   using namespace detail;
   double const size = magnitude_of(x);
   pair_sum<double> const angle = atan_of_ratio(either(size > 0x1p64, 0x1p64, size), 1.0);
   double const result = either(size < 0x1p-27, size, angle.high + angle.low);
   return unless_nan(x, with_sign_of(result, x));
 }
-TALLY_HD constexpr float atan(float x) { return detail::narrowed(atan(static_cast<double>(x))); }
+TALLY_INLINE constexpr float atan(float x) { return detail::narrowed(atan(static_cast<double>(x))); }
 
 /// The angle in [-pi, pi] of the point (x, y), zeros and infinities as IEEE 754 has them.
-TALLY_HD constexpr double atan2(double y, double x) {
+TALLY_INLINE constexpr double atan2(double y, double x) {
   using namespace detail;
   if (x != x || y != y) return quiet_nan<double>();
   normal_form const n = normal_form_of(magnitude_of(y)), d = normal_form_of(magnitude_of(x));
@@ -121,12 +121,12 @@ TALLY_HD constexpr double atan2(double y, double x) {
   bool const left = (bits_of(x) >> 63) != 0;
   if (left) {
     pair_sum<double> const lead = ordered_sum(4.0 * quarter_pi, -near.high);
-    return with_sign_of(lead.high + (lead.low + (4.0 * quarter_pi_rest - near.low)), y);
+    return with_sign_of(lead.high + (lead.low + fma(4.0, quarter_pi_rest, -near.low)), y);
   }
   int const rest = power > 70 ? 0 : power - kept < -1500 ? -1500 : power - kept;
   return with_sign_of(scaled(near.high + near.low, static_cast<cuda::std::uint64_t>(rest)), y);
 }
-TALLY_HD constexpr float atan2(float y, float x) {
+TALLY_INLINE constexpr float atan2(float y, float x) {
   return detail::narrowed(atan2(static_cast<double>(y), static_cast<double>(x)));
 }
 

@@ -4,7 +4,7 @@
 // pieces that every other function of tally::math is made of. Layer 1.
 //
 // The hardware is asked where it answers exactly; elsewhere the roundings are a pair of additions, which vectorises
-// on any instruction set. Nothing here depends on the rounding mode being other than to nearest.
+// on any instruction set. Sums of products are fused wherever that saves an instruction. Nothing here depends on the rounding mode being other than to nearest.
 #pragma once
 
 #include <tally/base/config.hpp>
@@ -60,6 +60,14 @@ TALLY_INLINE constexpr T quiet_nan() {
 }
 template <class T>
 TALLY_INLINE constexpr T magnitude_of(T x) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) { // part of the instruction that takes it
+    if constexpr (sizeof(T) == sizeof(float))
+      return ::fabsf(x);
+    else
+      return ::fabs(x);
+  }
+#endif
   return from_bits(static_cast<word_of<T>>(bits_of(x) & layout<T>::magnitude));
 }
 /// `magnitude`, which is not negative, with the sign bit of `x`.
@@ -92,16 +100,6 @@ TALLY_INLINE constexpr T scaled(T x, word_of<T> k) {
          from_bits(static_cast<word_of<T>>((both - half) << form::fraction_bits));
 }
 
-/// c0 + x * (c1 + x * (c2 + ...)), in that order of operations.
-template <class T>
-TALLY_INLINE constexpr T polynomial(T, T last) {
-  return last;
-}
-template <class T, class... Rest>
-TALLY_INLINE constexpr T polynomial(T x, T first, Rest... rest) {
-  return first + x * polynomial(x, rest...);
-}
-
 /// A value as an unevaluated sum of two floating-point numbers, the second below half a unit of the first.
 template <class T>
 struct pair_sum {
@@ -126,25 +124,70 @@ TALLY_INLINE constexpr pair_sum<T> exact_sum(T a, T b) {
   T const from_b = sum - a;
   return {sum, (a - (sum - from_b)) + (b - from_b)};
 }
+
+/// a + b, with the last bit set where the sum is not exact, so that it can be rounded again.
+TALLY_HD constexpr double sum_rounded_to_odd(double a, double b) {
+  pair_sum<double> const sum = exact_sum(a, b);
+  if (sum.low == 0 || (bits_of(sum.high) & 1u) != 0) return sum.high;
+  return from_bits((sum.low > 0) == (sum.high > 0) ? bits_of(sum.high) + 1 : bits_of(sum.high) - 1);
+}
+/// fma in constant expressions, where not every compiler has it (Boldo and Melquiond): for finite results, none of them near
+/// the denormals.
+TALLY_HD constexpr float fma_while_compiling(float a, float b, float c) {
+  return static_cast<float>(sum_rounded_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
+}
+TALLY_HD constexpr double fma_while_compiling(double a, double b, double c) {
+  double const a_far = a * 0x1.000002p+27, a_high = a_far - (a_far - a), a_low = a - a_high;
+  double const b_far = b * 0x1.000002p+27, b_high = b_far - (b_far - b), b_low = b - b_high;
+  double const product = a * b;
+  double const lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+  pair_sum<double> const below = exact_sum(c, lost), sum = exact_sum(product, below.high);
+  return sum.high + sum_rounded_to_odd(below.low, sum.low);
+}
+/// a * b + c, rounded once: an instruction on every GPU, and on a CPU wherever the loop around it was compiled for one;
+/// elsewhere the C library's, which is slower and as exact.
+template <class T>
+TALLY_INLINE constexpr T fma(T a, T b, T c) {
+  if (__builtin_is_constant_evaluated()) return fma_while_compiling(a, b, c);
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == sizeof(float))
+    return __fmaf_rn(a, b, c);
+  else
+    return __fma_rn(a, b, c);
+#else
+  if constexpr (sizeof(T) == sizeof(float))
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#endif
+}
+
+/// c0 + x * (c1 + x * (c2 + ...)), each step rounded once.
+template <class T>
+TALLY_INLINE constexpr T polynomial(T, T last) {
+  return last;
+}
+template <class T, class... Rest>
+TALLY_INLINE constexpr T polynomial(T x, T first, Rest... rest) {
+  return fma(x, polynomial(x, rest...), first);
+}
+
 /// The leading 26 bits of x.
 TALLY_INLINE constexpr double leading(double x) { return from_bits(bits_of(x) & ~cuda::std::uint64_t{0x7ffffff}); }
-/// a * b to 2^-105 of itself, without fma.
+/// a * b without error, where that is not near the denormals.
 TALLY_INLINE constexpr pair_sum<double> exact_product(double a, double b) {
   double const product = a * b;
-  double const a_high = leading(a), a_low = a - a_high;
-  double const b_high = leading(b), b_low = b - b_high;
-  return {product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low};
+  return {product, fma(a, b, -product)};
 }
 TALLY_INLINE constexpr pair_sum<double> product(pair_sum<double> a, pair_sum<double> b) {
   pair_sum<double> const p = exact_product(a.high, b.high);
-  return ordered_sum(p.high, p.low + (a.high * b.low + a.low * b.high));
+  return ordered_sum(p.high, fma(a.high, b.low, fma(a.low, b.high, p.low)));
 }
 /// n / d to about 2^-100 of itself, for a normal quotient.
 TALLY_INLINE constexpr pair_sum<double> quotient(pair_sum<double> n, pair_sum<double> d) {
   double const inverse = 1.0 / d.high;
   double const first = n.high * inverse;
-  pair_sum<double> const back = exact_product(first, d.high);
-  double const rest = ((n.high - back.high) - back.low) + (n.low - first * d.low);
+  double const rest = fma(-first, d.high, n.high) + fma(-first, d.low, n.low);
   return ordered_sum(first, rest * inverse);
 }
 
@@ -156,7 +199,7 @@ TALLY_INLINE constexpr double abs(double x) { return detail::magnitude_of(x); }
 
 namespace detail {
 
-// Templates, since not every compiler has these as constant expressions.
+// A template, since not every compiler has it as a constant expression.
 template <class T>
 TALLY_INLINE constexpr T sqrt(T x) {
 #if defined(__CUDA_ARCH__)
@@ -169,20 +212,6 @@ TALLY_INLINE constexpr T sqrt(T x) {
     return __builtin_sqrtf(x);
   else
     return __builtin_sqrt(x);
-#endif
-}
-template <class T>
-TALLY_INLINE constexpr T fma(T a, T b, T c) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == sizeof(float))
-    return __fmaf_rn(a, b, c);
-  else
-    return __fma_rn(a, b, c);
-#else
-  if constexpr (sizeof(T) == sizeof(float))
-    return __builtin_fmaf(a, b, c);
-  else
-    return __builtin_fma(a, b, c);
 #endif
 }
 

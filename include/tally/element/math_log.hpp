@@ -53,25 +53,25 @@ TALLY_INLINE constexpr T log_or_special(T x, T result) {
 TALLY_INLINE constexpr double log1p_tail(double f, double half_square) {
   double const s = f / (2.0 + f);
   double const z = s * s;
-  double const rest =
-      z * polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fda7p-2, 0x1.24924941f2267p-2, 0x1.c71c52087ab96p-3,
-                     0x1.74663f19ca1cfp-3, 0x1.39a1b578af504p-3, 0x1.2f059af60d3e7p-3);
-  return s * (half_square + rest);
+  double const rest = fma(z,
+                          polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fda7p-2, 0x1.24924941f2267p-2,
+                                     0x1.c71c52087ab96p-3, 0x1.74663f19ca1cfp-3, 0x1.39a1b578af504p-3,
+                                     0x1.2f059af60d3e7p-3),
+                          half_square);
+  return s * rest;
 }
 
 /// k ln 2 + log(1 + f) + correction.
 TALLY_INLINE constexpr double joined_log(double k, double f, double correction) {
   double const half_square = 0.5 * f * f;
   pair_sum<double> const lead = ordered_sum(k * 0x1.62e42fefa38p-1, f);
-  double const tail = log1p_tail(f, half_square) + (k * 0x1.ef35793c7673p-45 + correction);
+  double const tail = log1p_tail(f, half_square) + fma(k, 0x1.ef35793c7673p-45, correction);
   return lead.high + (lead.low - (half_square - tail));
 }
 TALLY_INLINE constexpr float joined_log(float k, float f) {
-  float const cubic_on = polynomial(f, 0x1.55554ap-2f, -0x1.00022p-2f, 0x1.99a598p-3f, -0x1.547892p-3f, 0x1.226e32p-3f,
-                                    -0x1.0ce032p-3f, 0x1.07d182p-3f, -0x1.41f0b2p-4f);
-  float const square = f * f;
-  float const tail = square * (f * cubic_on - 0.5f) + k * 0x1.7f7d1cp-20f;
-  return k * 0x1.62e4p-1f + (f + tail);
+  float const square_on = polynomial(f, -0.5f, 0x1.55554ap-2f, -0x1.00022p-2f, 0x1.99a598p-3f, -0x1.547892p-3f,
+                                     0x1.226e32p-3f, -0x1.0ce032p-3f, 0x1.07d182p-3f, -0x1.41f0b2p-4f);
+  return fma(k, 0x1.62e43p-1f, fma(f * f, square_on, f));
 }
 
 /// A logarithm to another base: its value of 2 and of e, each as a leading part whose products are exact, and a
@@ -87,7 +87,7 @@ TALLY_INLINE constexpr double log_in(double x, log_base base) {
   double const high = leading(f - half_square);
   double const low = ((f - high) - half_square) + log1p_tail(f, half_square);
   pair_sum<double> const lead = ordered_sum(b.exponent * base.of_two.high, high * base.of_e.high);
-  double const rest = (low + high) * base.of_e.low + low * base.of_e.high + b.exponent * base.of_two.low;
+  double const rest = fma(low + high, base.of_e.low, fma(low, base.of_e.high, b.exponent * base.of_two.low));
   return log_or_special(x, lead.high + (lead.low + rest));
 }
 

@@ -19,7 +19,7 @@ namespace tally::inline v0::math {
 namespace detail {
 
 /// log x for positive finite x, as a pair.
-TALLY_HD constexpr pair_sum<double> log_pair(double x) {
+TALLY_INLINE constexpr pair_sum<double> log_pair(double x) {
   binary_form<double> const b = binary_form_of(x);
   pair_sum<double> const s = quotient({b.fraction, 0.0}, exact_sum(2.0, b.fraction));
   pair_sum<double> const z = product(s, s);
@@ -32,17 +32,17 @@ TALLY_HD constexpr pair_sum<double> log_pair(double x) {
   pair_sum<double> const log_m = ordered_sum(2.0 * s.high, cubic.high);
   pair_sum<double> const lead = ordered_sum(b.exponent * 0x1.62e42fefa38p-1, log_m.high);
   double const low = log_m.low + (2.0 * s.low + cubic.low);
-  return ordered_sum(lead.high, lead.low + (b.exponent * 0x1.ef35793c7673p-45 + low));
+  return ordered_sum(lead.high, lead.low + fma(b.exponent, 0x1.ef35793c7673p-45, low));
 }
 
 /// |x|^y for positive finite |x|.
-TALLY_HD constexpr double power_of_size(double size, double y) {
+TALLY_INLINE constexpr double power_of_size(double size, double y) {
   pair_sum<double> const log_size = log_pair(size);
   double const exponent = clamped(y, -0x1p65, 0x1p65); // enough for any x but 1 to overflow or vanish
   pair_sum<double> const p = product({exponent, 0.0}, log_size);
   bool const inside = p.high > -747.0 && p.high < 712.0;
   reduced_exponent<double> const r = reduce_exponent(clamped(p.high, -747.0, 712.0));
-  return scaled_by_field(exp_of_small(r.high, r.low + either(inside, p.low, 0.0)), r.doubled_field);
+  return scaled_by_field(exp_of_small(r.high, r.low() + either(inside, p.low, 0.0)), r.doubled_field);
 }
 
 /// What pow is at zeros, infinities, ones, NaNs and for negative x; `size_to_y` is |x|^y where both are ordinary.
@@ -61,7 +61,7 @@ TALLY_INLINE constexpr double power_with_cases(double x, double y, double size_t
 
 /// x^y with the special cases of IEEE 754: pow(x, 0) and pow(1, y) are 1 even for a NaN; a negative x needs a whole
 /// y.
-TALLY_HD constexpr double pow(double x, double y) {
+TALLY_INLINE constexpr double pow(double x, double y) {
   return detail::power_with_cases(x, y, detail::power_of_size(detail::magnitude_of(x), y));
 }
 TALLY_INLINE constexpr float pow(float x, float y) {
@@ -72,7 +72,7 @@ TALLY_INLINE constexpr float pow(float x, float y) {
 }
 
 /// The cube root, also of negative numbers.
-TALLY_HD constexpr double cbrt(double x) {
+TALLY_INLINE constexpr double cbrt(double x) {
   using namespace detail;
   double const size = magnitude_of(x);
   if (size == 0 || !(size < infinity<double>())) return unless_nan(x, x);
@@ -85,13 +85,13 @@ TALLY_HD constexpr double cbrt(double x) {
       leading(rough * polynomial(rough * rough * (rough / a), 0x1.e05e935db4bbap+0, -0x1.e2f96e8cf3e23p+0,
                                  0x1.9f9695c642c36p+0, -0x1.84cc716a8eab2p-1, 0x1.2b53f1fe70bcbp-3));
   double const other = a / (near * near);
-  double const root = near + near * ((other - near) / (near + near + other));
+  double const root = fma(near, (other - near) / (near + near + other), near);
   return with_sign_of(denormal ? root * 0x1p-18 : root, x);
 }
-TALLY_HD constexpr float cbrt(float x) { return detail::narrowed(cbrt(static_cast<double>(x))); }
+TALLY_INLINE constexpr float cbrt(float x) { return detail::narrowed(cbrt(static_cast<double>(x))); }
 
 /// sqrt(x^2 + y^2) without overflow on the way; infinite when either is, even beside a NaN.
-TALLY_HD constexpr double hypot(double x, double y) {
+TALLY_INLINE constexpr double hypot(double x, double y) {
   using namespace detail;
   double const a = magnitude_of(x), b = magnitude_of(y);
   if (a == infinity<double>() || b == infinity<double>()) return infinity<double>();
@@ -107,7 +107,7 @@ TALLY_HD constexpr double hypot(double x, double y) {
   double const rest = ((sum.high - square.high) - square.low) + (sum.low + (p.low + q.low));
   return (root + rest / (root + root)) * up;
 }
-TALLY_HD constexpr float hypot(float x, float y) {
+TALLY_INLINE constexpr float hypot(float x, float y) {
   float const a = detail::magnitude_of(x), b = detail::magnitude_of(y);
   if (a == detail::infinity<float>() || b == detail::infinity<float>()) return detail::infinity<float>();
   double const p = static_cast<double>(a), q = static_cast<double>(b);

@@ -24,11 +24,11 @@ struct reduced_angle {
 
 /// For |x| < 2^20 pi/2: the first three parts of pi/2 have 33 bits, so their products with n are exact.
 TALLY_INLINE constexpr reduced_angle reduce_small_angle(double x) {
-  double const shifted = x * 0x1.45f306dc9c883p-1 + layout<double>::rounder;
+  double const shifted = fma(x, 0x1.45f306dc9c883p-1, layout<double>::rounder);
   double const n = shifted - layout<double>::rounder;
-  pair_sum<double> const first = exact_sum(x - n * 0x1.921fb544p+0, n * -0x1.0b4611a6p-34);
+  pair_sum<double> const first = exact_sum(fma(n, -0x1.921fb544p+0, x), n * -0x1.0b4611a6p-34);
   pair_sum<double> const second = exact_sum(first.high, n * -0x1.3198a2ep-69);
-  pair_sum<double> const rest = ordered_sum(second.high, first.low + (second.low - n * 0x1.b839a252049c1p-104));
+  pair_sum<double> const rest = ordered_sum(second.high, first.low + fma(n, -0x1.b839a252049c1p-104, second.low));
   return {static_cast<cuda::std::uint32_t>(bits_of(shifted)) & 3u, rest};
 }
 
@@ -89,7 +89,7 @@ TALLY_HD constexpr reduced_angle reduce_large_angle(double x) {
   return {(x < 0 ? 0u - quarter : quarter) & 3u, {negative ? -rest.high : rest.high, negative ? -rest.low : rest.low}};
 }
 
-TALLY_HD constexpr reduced_angle reduce_angle(double x) {
+TALLY_INLINE constexpr reduced_angle reduce_angle(double x) {
   double const size = magnitude_of(x);
   if (size < 0x1.921fb54442d18p-1) return {0u, {x, 0.0}};
   if (size < 0x1.921fbp+20) return reduce_small_angle(x);
@@ -102,7 +102,7 @@ TALLY_INLINE constexpr pair_sum<double> sin_near_zero(pair_sum<double> r) {
   double const tail = r.high * z *
                       polynomial(z, -0x1.5555555555549p-3, 0x1.111111110f889p-7, -0x1.a01a019c13515p-13,
                                  0x1.71de35790f1ddp-19, -0x1.ae5e672ff14b4p-26, 0x1.5d93426a6c93bp-33);
-  return {r.high, tail + (r.low - 0.5 * z * r.low)};
+  return {r.high, fma(-0.5 * z, r.low, r.low) + tail};
 }
 TALLY_INLINE constexpr pair_sum<double> cos_near_zero(pair_sum<double> r) {
   double const z = r.high * r.high;
@@ -110,10 +110,10 @@ TALLY_INLINE constexpr pair_sum<double> cos_near_zero(pair_sum<double> r) {
   double const tail = z * z *
                       polynomial(z, 0x1.555555555554cp-5, -0x1.6c16c16c15185p-10, 0x1.a01a019cb281ep-16,
                                  -0x1.27e4f80a7f686p-22, 0x1.1ee9ec4b5383dp-29, -0x1.8faecffbd377bp-37);
-  return {lead.high, lead.low + (tail - r.high * r.low)};
+  return {lead.high, lead.low + fma(-r.high, r.low, tail)};
 }
 
-TALLY_HD constexpr double sin_in_quarter(reduced_angle angle) {
+TALLY_INLINE constexpr double sin_in_quarter(reduced_angle angle) {
   pair_sum<double> const value = (angle.quarter & 1u) != 0 ? cos_near_zero(angle.rest) : sin_near_zero(angle.rest);
   double const sum = value.high + value.low;
   return (angle.quarter & 2u) != 0 ? -sum : sum;
@@ -125,24 +125,24 @@ inline constexpr double tiny_angle = 0x1p-27;
 } // namespace detail
 
 /// The sine of x radians; NaN for an infinite x.
-TALLY_HD constexpr double sin(double x) {
+TALLY_INLINE constexpr double sin(double x) {
   if (!(abs(x) < detail::infinity<double>())) return detail::quiet_nan<double>();
   if (abs(x) < detail::tiny_angle) return x;
   return detail::sin_in_quarter(detail::reduce_angle(x));
 }
-TALLY_HD constexpr float sin(float x) { return detail::narrowed(sin(static_cast<double>(x))); }
+TALLY_INLINE constexpr float sin(float x) { return detail::narrowed(sin(static_cast<double>(x))); }
 
 /// The cosine of x radians; NaN for an infinite x.
-TALLY_HD constexpr double cos(double x) {
+TALLY_INLINE constexpr double cos(double x) {
   if (!(abs(x) < detail::infinity<double>())) return detail::quiet_nan<double>();
   detail::reduced_angle angle = detail::reduce_angle(x);
   angle.quarter += 1u;
   return detail::sin_in_quarter(angle);
 }
-TALLY_HD constexpr float cos(float x) { return detail::narrowed(cos(static_cast<double>(x))); }
+TALLY_INLINE constexpr float cos(float x) { return detail::narrowed(cos(static_cast<double>(x))); }
 
 /// The tangent of x radians; NaN for an infinite x.
-TALLY_HD constexpr double tan(double x) {
+TALLY_INLINE constexpr double tan(double x) {
   if (!(abs(x) < detail::infinity<double>())) return detail::quiet_nan<double>();
   if (abs(x) < detail::tiny_angle) return x;
   detail::reduced_angle const angle = detail::reduce_angle(x);
@@ -152,6 +152,6 @@ TALLY_HD constexpr double tan(double x) {
   detail::pair_sum<double> const ratio = odd ? detail::quotient(c, s) : detail::quotient(s, c);
   return odd ? -(ratio.high + ratio.low) : ratio.high + ratio.low;
 }
-TALLY_HD constexpr float tan(float x) { return detail::narrowed(tan(static_cast<double>(x))); }
+TALLY_INLINE constexpr float tan(float x) { return detail::narrowed(tan(static_cast<double>(x))); }
 
 } // namespace tally::inline v0::math

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/fold/fold.hpp>
+#include <tally/fold/min_max.hpp>
 
 namespace tally::inline v0 {
 
@@ -19,18 +20,32 @@ struct logsumexp_monoid {
   TALLY_INLINE constexpr state lift(i64, V v) const {
     return {static_cast<A>(v), A(1)};
   }
+  /// A sum that matters is one or more, so that the smaller side counts for nothing long before its weight would underflow.
   TALLY_INLINE constexpr state combine(state const& a, state const& b) const {
-    if (a.largest == b.largest) // equal infinities too, where the difference would be NaN
-      return {a.largest, a.sum + b.sum};
-    bool const left = a.largest > b.largest || a.largest != a.largest;
-    state const& hi = left ? a : b;
-    state const& lo = left ? b : a;
-    return {hi.largest, hi.sum + lo.sum * math::exp(lo.largest - hi.largest)};
+    A const weight = math::detail::weight_at_distance(a.largest - b.largest);
+    bool const left = a.largest > b.largest;
+    A const more = left ? a.sum : b.sum, less = left ? b.sum : a.sum;
+    return {extreme_monoid<A, false>{}.combine(a.largest, b.largest), math::fma(less, weight, more)};
   }
+  /// The first element of a lane costs nothing, the second no choice of sides.
+  template <int N>
+  struct lanes {
+    state s[N];
+    bool met[N];
+    TALLY_INLINE constexpr explicit lanes(logsumexp_monoid m) {
+      for (int j = 0; j < N; ++j)
+        s[j] = m.identity(), met[j] = false;
+    }
+    template <class V>
+    TALLY_INLINE constexpr void step(logsumexp_monoid m, int j, bool on, i64 position, V v) {
+      state const x = m.lift(position, v), next = met[j] ? m.combine(s[j], x) : x;
+      s[j] = on ? next : s[j];
+      met[j] = true;
+    }
+    TALLY_INLINE constexpr state close(logsumexp_monoid, int j) const { return s[j]; }
+  };
   A lower(state const& s, summary) const {
-    if (s.sum == A(0))
-      return -cuda::std::numeric_limits<A>::infinity();
-    if (s.largest == cuda::std::numeric_limits<A>::infinity() || s.largest != s.largest)
+    if (!(math::abs(s.largest) < cuda::std::numeric_limits<A>::infinity())) // nothing, infinity or NaN
       return s.largest;
     return s.largest + math::log(s.sum);
   }
