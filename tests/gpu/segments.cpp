@@ -10,14 +10,17 @@
 
 using namespace tally;
 
+namespace segments_on_gpu {
 TALLY_FUNCTION(rotate_left_and_add, (unsigned long long a, unsigned long long b), {
   return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b;
 });
 TALLY_FUNCTION(mixed_bits, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
 TALLY_FUNCTION(as_they_are, (unsigned long long a), { return a; });
+} // namespace segments_on_gpu
 
 namespace {
 
+using namespace segments_on_gpu;
 constexpr auto rows_in_order = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative);
 constexpr auto lanes_side_by_side = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative, commutative);
 

@@ -51,9 +51,10 @@ constexpr int choose_rows_in_flight(facts const& f) {
   return int(bounded(1, power_of_two_up_to(bytes_in_flight / (row * f.lanes_per_group)), f.rows_per_leaf));
 }
 
-/// Blocks that a multiprocessor holds at once: many where a thread keeps little, and no register is ever spilled.
+/// Blocks that a multiprocessor holds at once: many where a thread keeps little. Four is quicker than three, five and six for ten
+/// distributions of segments of f32: docs/measured/segments_h200.md, 2026-11-22.
 constexpr int choose_blocks(facts const& f) {
-  return f.state_bytes() <= 8 && f.bytes_per_row() <= 8 ? 5 : f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 3 : 1;
+  return f.state_bytes() <= 8 && f.bytes_per_row() <= 8 ? 4 : f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 3 : 1;
 }
 
 } // namespace planning
