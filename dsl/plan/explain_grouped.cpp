@@ -38,6 +38,7 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
   for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
     auto& s = d.of.sources[c];
     s.load = s.bytes_per_element == 0                         ? "computed"
+             : (p.realigned >> c & 1) != 0               ? "ldg, the 2 aligned pieces of 16 B around what is wanted"
              : p.bytes_per_load[c] > s.bytes_per_element ? fmt::format("vector_ldg, {} B per load", p.bytes_per_load[c])
                                                          : fmt::format("ldg, {} B per load", s.bytes_per_element);
     i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));

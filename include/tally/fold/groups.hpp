@@ -29,6 +29,7 @@ struct axes_layout {
   i64 extent; ///< elements of one group, the product of the reduced extents
   grid_axis kept[max_axes];
   grid_axis reduced[max_axes];
+  i64 last[max_grid_columns]; ///< offset in every column of the element that lies last in memory
   friend constexpr bool operator==(axes_layout const&, axes_layout const&) = default;
 };
 
@@ -63,6 +64,12 @@ TALLY_INLINE constexpr grid_place<Columns> group_origin(axes_layout const& at, i
   grid_place<Columns> p{};
   move_along(p, at.kept, at.kept_axes, g);
   return p;
+}
+
+/// Whether the aligned pieces of 16 bytes around `neighbours`, 16 bytes of them, that begin at an offset end before their column does.
+/// They begin inside: memory does at a multiple of 16 bytes.
+TALLY_INLINE constexpr bool pieces_end_inside(axes_layout const& at, int column, i64 offset, int neighbours) {
+  return offset + 2 * neighbours <= at.last[column] + 1;
 }
 
 /// A row that is element number `element` of its group.

@@ -112,10 +112,28 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   __device__ __forceinline__ void load_rows(Program const& p, grid_axis const& along, PlaceOf const& place_of) {
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      values.load(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
+      values.template load<false>(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
   }
-  /// Loads the leaf that begins at a place and has `left` elements.
+  /// Loads the leaf that begins at a place and has `left` elements; the whole warp calls it.
   template <bool Fit>
+  __device__ __forceinline__ void load(Program const& p, axes_layout const& grid, Place const& at, int left) {
+    grid_axis const& along = grid.reduced[P.one_reduced_axis ? 0 : grid.reduced_axes - 1];
+    if (P.realigned != 0 && __all_sync(~0u, pieces_inside(grid, at, left)))
+      load<Fit, true>(p, at, along, left);
+    else
+      load<Fit, false>(p, at, along, left);
+  }
+  /// Whether the aligned pieces around `left` elements from a place on are inside their columns.
+  __device__ __forceinline__ static bool pieces_inside(axes_layout const& grid, Place const& at, int left) {
+    bool inside = true;
+#pragma unroll
+    for (int c = 0; c < int(sizeof...(Columns)); ++c)
+      if (P.realigned >> c & 1)
+        inside = inside && pieces_end_inside(grid, c, at.offset[c] + left - 1, lanes);
+    return inside;
+  }
+  /// Loads it where it is known whether they do.
+  template <bool Fit, bool Inside>
   __device__ __forceinline__ void load(Program const& p, Place const& at, grid_axis const& along, int left) {
     int const first = first_of_thread();
     auto const start = behind(at, along, first);
@@ -123,11 +141,11 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     for (int r = 0; r < rows; ++r) {
       int const e = r * per_row + first;
       if constexpr (Fit) {
-        values.load(p.columns, behind(start, along, r * per_row), r, along, lanes);
+        values.template load<Inside>(p.columns, behind(start, along, r * per_row), r, along, lanes);
       } else {
         int const last = (left - 1) / lanes * lanes, held = e < last ? e : last;
         int const there = left - held;
-        values.load(p.columns, behind(at, along, held), r, along, there < lanes ? there : lanes);
+        values.template load<Inside>(p.columns, behind(at, along, held), r, along, there < lanes ? there : lanes);
       }
     }
   }
@@ -203,18 +221,32 @@ __device__ __forceinline__ void fold_batches(Program const& p, axes_layout const
   auto const group = [&](int b) { return All || first + b * across < at.groups ? first + b * across : at.groups - 1; };
   loaded_leaf<P, Program> leaf[B];
   i64 position[B];
-  auto place = origin_of<P, Program>(at, group(0));
+  auto const for_each_place = [&](auto const& f) {
+    auto place = origin_of<P, Program>(at, group(0));
 #pragma unroll
-  for (int b = 0; b < B; ++b) {
-    if (b > 0) {
-      if constexpr (P.one_kept_axis && All)
-        place.move(at.kept[0], across);
-      else
-        place = origin_of<P, Program>(at, group(b));
+    for (int b = 0; b < B; ++b) {
+      if (b > 0) {
+        if constexpr (P.one_kept_axis && All)
+          place.move(at.kept[0], across);
+        else
+          place = origin_of<P, Program>(at, group(b));
+      }
+      f(b, place);
     }
-    position[b] = place.position;
-    leaf[b].template load<fit>(p, place, at.reduced[0], extent);
-  }
+  };
+  auto const load_all = [&](auto inside) {
+    for_each_place([&](int b, auto const& place) {
+      position[b] = place.position;
+      leaf[b].template load<fit, decltype(inside)::value>(p, place, at.reduced[0], extent);
+    });
+  };
+  bool inside = P.realigned != 0;
+  if constexpr (P.realigned != 0)
+    for_each_place([&](int, auto const& place) { inside = inside && leaf[0].pieces_inside(at, place, extent); });
+  if (P.realigned != 0 && __all_sync(~0u, inside))
+    load_all(cuda::std::true_type{});
+  else
+    load_all(cuda::std::false_type{});
   typename Program::states s[B];
 #pragma unroll
   for (int b = 0; b < B; ++b)
@@ -256,11 +288,11 @@ __device__ __forceinline__ typename Program::states fold_leaf_along(Program cons
     s[0] = loaded.template fold<true>(p, [&](int r) { return row(r).position; }, along, start, elements);
   } else if (left >= elements) {
     auto const place = place_of(start);
-    loaded.template load<true>(p, place, along, elements);
+    loaded.template load<true>(p, at, place, elements);
     s[0] = loaded.template fold<true>(p, typename loaded_type::rows_behind{place.position, along}, along, start, elements);
   } else {
     auto const place = place_of(start);
-    loaded.template load<false>(p, place, along, int(left));
+    loaded.template load<false>(p, at, place, int(left));
     s[0] = loaded.template fold<false>(p, typename loaded_type::rows_behind{place.position, along}, along, start, int(left));
   }
   leaves_meet<P, 1>::meet(p, s);

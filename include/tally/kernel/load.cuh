@@ -30,6 +30,46 @@ __device__ __forceinline__ void load_streaming(void* to, void const* from) {
   }
 }
 
+/// 16 bytes from any element of Size bytes on: the aligned pieces that hold them, shifted together.
+template <int Size>
+__device__ __forceinline__ void load_realigned(void* to, void const* from) {
+  unsigned const shift = unsigned(reinterpret_cast<u64>(from)) & 15;
+  uint4 const* const piece = reinterpret_cast<uint4 const*>(static_cast<unsigned char const*>(from) - shift);
+  uint4 const low = __ldg(piece), high = __ldg(piece + (shift != 0 ? 1 : 0));
+  unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (int i = 0; i < 6; ++i)
+    w[i] = (shift & 8) != 0 ? w[i + 2] : w[i];
+  if constexpr (Size <= 4) {
+#pragma unroll
+    for (int i = 0; i < 5; ++i)
+      w[i] = (shift & 4) != 0 ? w[i + 1] : w[i];
+  }
+  if constexpr (Size < 4) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      w[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
+  }
+  memcpy(to, w, 16);
+}
+
+/// 16 bytes of neighbours `step` apart, what is behind `present` of them from the last: in few registers and instructions, for where
+/// it is rare.
+template <class T>
+__device__ __forceinline__ void load_one_by_one(void* to, T const* from, i64 step, int present) {
+  constexpr int bits = 8 * int(sizeof(T));
+  u64 low = 0, high = 0;
+#pragma unroll 1
+  for (int v = int(16 / sizeof(T)) - 1; v >= 0; --v) {
+    u64 one = 0;
+    memcpy(&one, from + (v < present ? v : present - 1) * step, sizeof(T));
+    high = high << bits | low >> (64 - bits);
+    low = low << bits | one;
+  }
+  memcpy(to, &low, 8);
+  memcpy(static_cast<unsigned char*>(to) + 8, &high, 8);
+}
+
 /// One load of Bytes bytes from shared memory.
 template <int Bytes>
 __device__ __forceinline__ void load_shared(void* to, void const* from) {

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(P.threads_per_block())
   auto place = origin_of<P, Base>(at, there ? g : at.groups - 1);
   place.move(at.reduced[0], held.start);
   held.position = place.position;
-  held.leaf.template load<P.extent_fits>(p, place, at.reduced[0], held.left);
+  held.leaf.template load<P.extent_fits>(p, at, place, held.left);
   Lets lets{};
   fold_lets<0>(held, p, steps, nodes, lets, at.extent);
   if (!there)

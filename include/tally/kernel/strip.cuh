@@ -18,13 +18,20 @@ struct strip_values {
   alignas(16) unsigned char bytes[memory_column<Column> ? Count : 1][memory_column<Column> ? V * sizeof(T) : 1];
 
   /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them is read from the last. All loads are
-  /// made, so that they are in flight together: what does not exist is left out when it is folded.
+  /// made, so that they are in flight together: what does not exist is left out when it is folded. Inside: so are the aligned pieces
+  /// around the neighbours, of the column.
+  template <bool Inside>
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
     if constexpr (memory_column<Column>) {
-      if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
+      if constexpr ((P.realigned >> I & 1) != 0) {
+        if constexpr (Inside)
+          load_realigned<int(sizeof(T))>(bytes[k], c.data + offset);
+        else
+          load_one_by_one(bytes[k], c.data + offset, step, present);
+      } else if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
 #pragma unroll
         for (int b = 0; b < int(V * sizeof(T)); b += P.bytes_per_load[I])
-          load_streaming<P.bytes_per_load[I]>(bytes[k] + b, reinterpret_cast<unsigned char const*>(c.data + offset) + b);
+          load_streaming<P.bytes_per_load[I]>(bytes[k] + b, reinterpret_cast<unsigned char const*>(c.data + offset) + (b < present * int(sizeof(T)) ? b : 0));
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {
@@ -50,7 +57,7 @@ template <axes_plan P, int I, int Count, int V, class... Columns>
 struct strip_rows;
 template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
-  template <class Place>
+  template <bool Inside, class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<> const&, int, int, i64 position, i64 element, Ts... values) const {
@@ -62,10 +69,10 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   strip_values<P, I, Column, Count, V> here;
   strip_rows<P, I + 1, Count, V, Columns...> rest;
   /// Fills slot k with `present` neighbours along an axis, the first at a place.
-  template <class Place>
+  template <bool Inside = true, class Place>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
-    here.load(c.first, at.offset[I], k, along.steps[I], present);
-    rest.load(c.rest, at, k, along, present);
+    here.template load<Inside>(c.first, at.offset[I], k, along.steps[I], present);
+    rest.template load<Inside>(c.rest, at, k, along, present);
   }
   /// Neighbour v of slot k as a row.
   template <class... Ts>

@@ -35,7 +35,7 @@ constexpr i64 leaves_of_a_warp(axes_facts const& f) { return f.of.state_bytes() 
 constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
   if (f.of.state_bytes() > 8)
     return 1;
-  int const threads = p.route == axes_route::threads_along_group ? 1024 : p.groups_per_thread * f.of.state_bytes() > 16 ? 512 : 768;
+  int const threads = p.realigned != 0 ? 512 : p.route == axes_route::threads_along_group ? 1024 : p.groups_per_thread * f.of.state_bytes() > 16 ? 512 : 768;
   int const blocks = threads / p.threads_per_block();
   return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
 }
@@ -64,6 +64,13 @@ constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut)
   cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
 }
 
+/// Whether two aligned loads of 16 bytes and a shift between registers are quicker than the loads that alignment allows: for eight or more
+/// of those a row, and rows enough to hide the shift.
+constexpr bool pays_to_realign(axes_facts const& f, axes_plan const& p, int column, int lanes) {
+  i64 const size = f.of.sources[column].bytes_per_element;
+  return !p.rows_apart && p.rows_in_leaf >= 4 && lanes * size == 16 && (size & (size - 1)) == 0 && p.bytes_per_load[column] <= 2;
+}
+
 constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_along_group;
   p.rows_apart = !leaves_on_runs(f, f.of.elements_per_leaf());
@@ -74,15 +81,20 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
   for (int c = 0; c < f.of.source_count; ++c) {
     bool const ragged = f.at.extent % lanes != 0;
     bool const stands = f.element_step(c) == 0;
-    p.bytes_per_load[c] = ragged || stands ? int(f.of.sources[c].bytes_per_element) : bytes_per_load(f, c, lanes);
+    i64 const size = f.of.sources[c].bytes_per_element;
+    p.bytes_per_load[c] = stands ? int(size) : bytes_per_load(f, c, lanes);
+    while (p.bytes_per_load[c] > size && f.at.extent * size % p.bytes_per_load[c] != 0)
+      p.bytes_per_load[c] /= 2; // no load reaches behind the end of a group
     if (stands) {
       p.standing |= 1 << c;
       continue;
     }
     if (ragged)
       why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
-    else if (p.bytes_per_load[c] < least_of(16, lanes * f.of.sources[c].bytes_per_element))
+    else if (p.bytes_per_load[c] < least_of(16, lanes * size))
       why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c, loaded_axis::reduced));
+    if (pays_to_realign(f, p, c, lanes))
+      p.realigned |= 1 << c;
   }
   if (p.one_leaf)
     cut_short_groups(f, p, cut);

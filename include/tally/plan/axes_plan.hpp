@@ -26,6 +26,7 @@ struct axes_plan {
   int batches;           ///< along: groups of a thread whose loads are in flight together
   int warps_per_group;   ///< along: that share the leaves of a group
   int standing;          ///< along: bit c is set where column c is the same all along a group
+  int realigned;         ///< bit c is set where column c is loaded in the aligned pieces around what is wanted
   int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come
   bool one_leaf;         ///< a group is not longer than a leaf
   bool extent_fits;      ///< a group fills its lanes and rows

@@ -63,12 +63,15 @@ constexpr void add_axis(grid_axis* axes, int& n, grid_axis const& a) {
 /// The layout of the groups of a source; axis k is folded away where reduced(k).
 template <class Source, class Reduced>
 constexpr axes_layout layout_of(Source const& s, Reduced const& reduced) {
-  axes_layout at{0, 0, 1, 1, {}, {}};
+  axes_layout at{0, 0, 1, 1, {}, {}, {}};
   for (int k = 0; k < rank_of<Source>; ++k) {
     grid_axis const a = detail::axis_of(s, k);
     (reduced(k) ? at.extent : at.groups) *= a.extent;
     if (a.extent == 1)
       continue;
+    for (int c = 0; c < max_grid_columns; ++c)
+      if (a.steps[c] > 0)
+        at.last[c] += (a.extent - 1) * a.steps[c];
     if (reduced(k))
       detail::add_axis(at.reduced, at.reduced_axes, a);
     else
