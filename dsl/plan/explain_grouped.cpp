@@ -339,7 +339,6 @@ void join_domains(grouped_description& d) {
   d.mixed.of.target = d.head.facts.target;
   for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = columns.of.facts.sources[c].address_alignment;
   d.joined = make_mixed_plan(d.mixed);
-  d.joined.joins = d.joined.joins && (d.rows >= 0 || d.joined.total_joins);
   for (int i = 0; i < d.joined.why_not.count; ++i) {
     refusal const& r = d.joined.why_not.entries[i];
     d.why_not.push_back({r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
@@ -348,7 +347,9 @@ void join_domains(grouped_description& d) {
   auto const join = [&](domain_description& one) {
     one.shares_read = &one != &columns;
     one.route = "mixed";
-    one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
+    one.shape = one.shares_read                            ? "folded in the read of " + columns.name
+                : d.rows < 0 && !d.joined.total_joins ? "tiles of the matrix are folded down"
+                                                      : "tiles of the matrix are folded down, along, and as a whole, in one read";
     one.cut = fmt::format("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
                           several(d.joined.blocks(), "block"), mixed_threads,
                           d.joined.plan.stages > 0 ? fmt::format("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)

@@ -84,7 +84,9 @@ TEST_CASE("a domain that does not share its read with the first says so, and why
   auto const large = explain(from(matrix<float>(65536, 4096)) | reduce(over<1>(sum), sum), targets::h200);
   CHECK_FALSE(says(large.text(), "L2"));
   CHECK(large.details().why_not.size() == 1);
-  CHECK(explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum)), targets::h200).details().why_not.empty());
+  auto const alone = explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum)), targets::h200);
+  CHECK(alone.details().why_not.size() == 1);
+  CHECK(refuses(alone.details().why_not, "tiles of columns", "leave most of a tile empty"));
 }
 
 TEST_CASE("the host folds strips of groups, or long groups one after another") {

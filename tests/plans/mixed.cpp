@@ -27,7 +27,7 @@ mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
   f.columns.reduced[0] = {rows, columns, {row_step}};
   f.column_words = 28;
   f.along_bytes = 8;
-  f.commutative = f.total = true;
+  f.commutative = f.total = f.rows = true;
   return f;
 }
 bool says(mixed_planned const& p, char const* reason) {
@@ -65,6 +65,21 @@ TEST_CASE("rows that are not aligned are copied by threads, rows that are no sub
   CHECK(says(odd, "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 3);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
+}
+
+TEST_CASE("columns alone take tiles where whole bands of them fill the chip") {
+  auto const alone = [](i64 rows, i64 columns, i64 row_step) {
+    auto f = sums_of(rows, columns, row_step);
+    f.rows = f.total = false;
+    return make_mixed_plan(f);
+  };
+  CHECK(alone(65536, 4096, 4096).joins);
+  CHECK(alone(16384, 16384, 16384).joins);
+  for (auto const& p : {alone(65536, 1024, 1024), alone(65536, 4096, 4098)}) {
+    CHECK_FALSE(p.joins);
+    CHECK(says(p, "do not fill the chip"));
+  }
+  CHECK_FALSE(alone(4096, 1000, 1000).joins);
 }
 
 TEST_CASE("what does not make tiles is refused with the reason") {

@@ -8,6 +8,7 @@
 
 #include <tally/fold/groups.hpp>
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/axes_plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -29,25 +30,26 @@ constexpr int threads_on_chunks(int threads, int groups) {
   return parts;
 }
 
-/// The tree of neighbours over n states that come from next(i), eight at a time on their way.
+/// The tree of neighbours over n >= 1 states that come from next(i), eight at a time on their way.
 template <class Combine, class Next>
 __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Next const& next) {
   using State = decltype(next(0));
   constexpr int ahead = 8;
   neighbour_stack<State, 32> tree;
 #pragma unroll 1
-  for (int i = 0; i < n; i += ahead) {
+  for (int i = 0;; i += ahead) {
+    int const present = n - i < ahead ? n - i : ahead;
     State some[ahead];
 #pragma unroll
     for (int k = 0; k < ahead; ++k)
-      if (i + k < n)
-        some[k] = next(i + k);
-#pragma unroll
-    for (int k = 0; k < ahead; ++k)
-      if (i + k < n)
-        tree.push(combine, some[k]);
+      some[k] = next(i + (k < present ? k : present - 1)); // without a branch, so that all are in flight
+    State const eight = combine_in_registers(combine, some, present);
+    if (n <= ahead)
+      return eight;
+    tree.push(combine, eight);
+    if (i + ahead >= n)
+      return tree.root(combine);
   }
-  return tree.root(combine);
 }
 
 /// Tells the block that waits that what this warp has stored is there.

@@ -163,12 +163,13 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
                                    [&](int k, unsigned char const* tile) {
     int const present = rows_of(k);
     i64 const first_row = band + lane + k;
-    if (Whole || warp < present) {
-      i64 const row = first_row + warp * shape.lanes();
-      auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
-      if (thread % 32 == 0)
-        of_rows[i64(chunk) * cut.rows + row] = s;
-    }
+    if constexpr (Along::leaf_count > 0)
+      if (Whole || warp < present) {
+        i64 const row = first_row + warp * shape.lanes();
+        auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
+        if (thread % 32 == 0)
+          of_rows[i64(chunk) * cut.rows + row] = s;
+      }
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
@@ -209,12 +210,22 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
   else
     fold_unit<P, false, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
-  meet_rows<Rows>(along, total, cut, room_for, slot, chunk, room, to_total, [&](typename Rows::states const& s, i64 row) {
-    if constexpr (Rows::leaf_count > 0)
-      write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
-  });
-  meet_columns(down, cut, room_for, slot, chunk,
-               [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
+  slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
+  slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
+  bool last[2]{};
+  if constexpr (Along::leaf_count > 0)
+    come({below.of_group(), beside.of_group()}, last);
+  else
+    last[0] = comes_last(below.of_group());
+  if constexpr (Along::leaf_count > 0)
+    if (last[1])
+      meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
+        if constexpr (Rows::leaf_count > 0)
+          write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
+      });
+  if (last[0])
+    meet_columns(down, cut, room_for, below, chunk,
+                 [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
 }
 
 } // namespace tally::inline v0::kernel

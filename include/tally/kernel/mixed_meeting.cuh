@@ -50,19 +50,39 @@ struct mixed_room {
   }
 };
 
-/// Called by all threads of a block when each thread has stored what it holds: true in the block that comes last of `blocks`, which
-/// sees what all have stored. The counter wraps to zero.
-__device__ __forceinline__ bool comes_last(u32* arrivals, i64 set, int blocks) {
-  __shared__ u32 before;
-  __threadfence();
+/// Where blocks tell that they have come, and how many do. The counter wraps to zero.
+struct arrival {
+  u32* counter;
+  int blocks;
+};
+
+/// Called by all threads of a block when each thread has stored what it holds: last[i] is true in the block that comes last to each[i],
+/// which sees what all have stored. One fence and one trip to memory, however many arrivals.
+template <int N>
+__device__ __forceinline__ void come(arrival const (&each)[N], bool (&last)[N]) {
+  __shared__ u32 before[N];
   __syncthreads();
-  if (threadIdx.x == 0)
-    before = atomicInc(arrivals + set, u32(blocks) - 1);
+  if (threadIdx.x == 0) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory"); // speaks for the block, which the barrier has gathered
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before[i]) : "l"(each[i].counter), "r"(u32(each[i].blocks) - 1) : "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  }
   __syncthreads();
-  bool const last = before == u32(blocks) - 1;
-  if (last)
-    __threadfence();
-  return last;
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    last[i] = before[i] == u32(each[i].blocks) - 1;
+}
+__device__ __forceinline__ bool comes_last(arrival a) {
+  if (a.blocks == 1) {
+    __syncthreads();
+    return true;
+  }
+  arrival const one[1] = {a};
+  bool last[1];
+  come(one, last);
+  return last[0];
 }
 
 /// Folds `slots` neighbouring slots for each of a block's items: item i stands at item_of(i) of every slot (negative: nowhere), slots are
@@ -88,8 +108,7 @@ __device__ __forceinline__ void fold_slots(Program const& p, typename Program::s
       for (int k = 0; k < ahead; ++k)
 #pragma unroll
         for (int u = 0; u < beside; ++u)
-          if (k < present && at[u] >= 0)
-            s[u][k] = from[(slot + k) * pitch + at[u]];
+          s[u][k] = from[(slot + (k < present ? k : present - 1)) * pitch + (at[u] >= 0 ? at[u] : 0)]; // without a branch: all in flight
 #pragma unroll
       for (int u = 0; u < beside; ++u)
         if (at[u] >= 0) {
@@ -108,22 +127,29 @@ __device__ __forceinline__ void fold_slots(Program const& p, typename Program::s
   }
 }
 
-/// The slots of a set meet: the last block of each group folds it, the last of all groups the groups. True in that block.
+/// Slots of a set that meet: the last block of each group folds it, the last of all groups the groups.
+struct slot_meeting {
+  int slot, slots, slots_of_group;
+  u32* arrivals; ///< one a group, and one for the groups
+  __device__ __forceinline__ int groups() const { return (slots - 1) / slots_of_group + 1; }
+  __device__ __forceinline__ int group() const { return slot / slots_of_group; }
+  __device__ __forceinline__ int first() const { return group() * slots_of_group; }
+  __device__ __forceinline__ int present() const { return slots - first() < slots_of_group ? slots - first() : slots_of_group; }
+  __device__ __forceinline__ arrival of_group() const { return {arrivals + group(), present()}; }
+  __device__ __forceinline__ arrival of_groups() const { return {arrivals + groups(), groups()}; }
+};
+/// What the block does that came last to a group of slots. True if it has folded the set.
 template <class Program, class ItemOf, class Done>
 __device__ __forceinline__ bool meet_slots(Program const& p, typename Program::states const* of_slots, typename Program::states* of_groups,
-                                           i64 pitch, int slot, int slots, int slots_of_group, u32* arrivals, int items,
-                                           ItemOf const& item_of, Done const& done) {
-  int const groups = (slots - 1) / slots_of_group + 1, group = slot / slots_of_group;
-  int const first = group * slots_of_group, present = slots - first < slots_of_group ? slots - first : slots_of_group;
-  if (!comes_last(arrivals, group, present))
-    return false;
+                                           i64 pitch, slot_meeting const& m, int items, ItemOf const& item_of, Done const& done) {
+  int const groups = m.groups();
   if (groups > 1) {
-    fold_slots(p, of_slots + first * pitch, pitch, present, items, item_of,
-               [&](i64 at, typename Program::states const& s) { of_groups[group * pitch + at] = s; });
-    if (!comes_last(arrivals, groups, groups))
+    fold_slots(p, of_slots + m.first() * pitch, pitch, m.present(), items, item_of,
+               [&](i64 at, typename Program::states const& s) { of_groups[m.group() * pitch + at] = s; });
+    if (!comes_last(m.of_groups()))
       return false;
   }
-  fold_slots(p, groups > 1 ? of_groups : of_slots, pitch, groups > 1 ? groups : slots, items, item_of, done);
+  fold_slots(p, groups > 1 ? of_groups : of_slots, pitch, groups > 1 ? groups : m.slots, items, item_of, done);
   return true;
 }
 
@@ -154,55 +180,52 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   return s[0];
 }
 
-/// Units beside each other meet in their rows: done(states, row) for every row, and the total in *to_total.
+/// Units beside each other meet in their rows: done(states, row) for every row, and the total in *to_total. Called by the block that came
+/// last to its group of them.
 template <class Rows, class Along, class Total, class Room, class Done>
-__device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, int slot, int chunk,
-                                          unsigned char* room, typename Total::states* to_total, Done const& done) {
-  if constexpr (Along::leaf_count > 0) {
-    constexpr leaf_shape shape = shape_of<Along>;
-    int const band = slot / cut.splits, lanes = cut.lanes_of_unit;
-    i64 const first = i64(band) * shape.elements();
-    i64 const first_lane = first + slot % cut.splits * lanes;
-    bool const last = meet_slots(
-        along, at.rows, at.row_groups, cut.rows, chunk, cut.chunks, cut.chunks_of_group, at.row_arrivals + i64(slot) * (cut.chunk_groups() + 1),
-        lanes * shape.rows,
-        [&](int i) {
-          i64 const row = first_lane + i / lanes * shape.lanes() + i % lanes;
-          return row < cut.rows ? row : -1;
-        },
-        [&](i64 row, typename Along::states const& s) {
-          typename Rows::states own;
-          for_each_index<Rows::leaf_count>([&](auto i) { get<i>(own) = get<i>(s); });
-          done(own, row);
-          typename Total::states rest;
-          for_each_index<Total::leaf_count>([&](auto i) { get<i>(rest) = get<Rows::leaf_count + int(i)>(s); });
-          if constexpr (Total::leaf_count > 0)
-            at.of_rows[row] = rest;
-        });
-    if constexpr (Total::leaf_count > 0)
-      if (last && comes_last(at.band_arrivals, band, cut.splits)) {
-        i64 const left = cut.rows - first;
-        auto const s = fold_with_block(total, at.of_rows + first, left < shape.elements() ? left : shape.elements(), room);
+__device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, slot_meeting const& m,
+                                          int slot, unsigned char* room, typename Total::states* to_total, Done const& done) {
+  constexpr leaf_shape shape = shape_of<Along>;
+  int const band = slot / cut.splits, lanes = cut.lanes_of_unit;
+  i64 const first = i64(band) * shape.elements();
+  i64 const first_lane = first + slot % cut.splits * lanes;
+  bool const last = meet_slots(
+      along, at.rows, at.row_groups, cut.rows, m, lanes * shape.rows,
+      [&](int i) {
+        i64 const row = first_lane + i / lanes * shape.lanes() + i % lanes;
+        return row < cut.rows ? row : -1;
+      },
+      [&](i64 row, typename Along::states const& s) {
+        typename Rows::states own;
+        for_each_index<Rows::leaf_count>([&](auto i) { get<i>(own) = get<i>(s); });
+        done(own, row);
+        typename Total::states rest;
+        for_each_index<Total::leaf_count>([&](auto i) { get<i>(rest) = get<Rows::leaf_count + int(i)>(s); });
+        if constexpr (Total::leaf_count > 0)
+          at.of_rows[row] = rest;
+      });
+  if constexpr (Total::leaf_count > 0)
+    if (last && comes_last({at.band_arrivals + band, cut.splits})) {
+      i64 const left = cut.rows - first;
+      auto const s = fold_with_block(total, at.of_rows + first, left < shape.elements() ? left : shape.elements(), room);
+      if (threadIdx.x == 0)
+        at.of_bands[band] = s;
+      if (comes_last({at.last_arrival, cut.bands})) {
+        auto const all = fold_with_block(total, at.of_bands, cut.bands, room);
         if (threadIdx.x == 0)
-          at.of_bands[band] = s;
-        if (comes_last(at.last_arrival, 0, cut.bands)) {
-          auto const all = fold_with_block(total, at.of_bands, cut.bands, room);
-          if (threadIdx.x == 0)
-            *to_total = all;
-        }
+          *to_total = all;
       }
-  }
+    }
 }
 
-/// Units below each other meet in their columns.
+/// Units below each other meet in their columns. Called by the block that came last to its group of them.
 template <class Columns, class Room, class Done>
-__device__ __forceinline__ void meet_columns(Columns const& down, mixed_cut const& cut, Room const& at, int slot, int chunk, Done const& done) {
+__device__ __forceinline__ void meet_columns(Columns const& down, mixed_cut const& cut, Room const& at, slot_meeting const& m, int chunk,
+                                             Done const& done) {
   constexpr leaf_shape shape = shape_of<Columns>;
   i64 const first = i64(chunk) * shape.elements();
   meet_slots(
-      down, at.columns, at.column_groups, cut.columns, slot, cut.slots(), cut.slots_of_group,
-      at.column_arrivals + i64(chunk) * (cut.slot_groups() + 1), shape.elements(),
-      [&](int i) { return first + i < cut.columns ? first + i : -1; },
+      down, at.columns, at.column_groups, cut.columns, m, shape.elements(), [&](int i) { return first + i < cut.columns ? first + i : -1; },
       [&](i64 column, typename Columns::states const& s) { done(s, column); });
 }
 

@@ -218,7 +218,8 @@ template <class... Options, class R>
                int(sizeof(typename Read::along::states)),
                all_commute(leaves),
                any_exact_leaf(leaves),
-               decltype(whole.program)::leaf_count > 0};
+               decltype(whole.program)::leaf_count > 0,
+               at.rows >= 0};
   out.mixed.of.extent = layout.extent;
   if constexpr (Columns::lowerable)
     out.ptx_of = &ptx_of_mixed<Read>;
@@ -236,7 +237,7 @@ template <class... Options, class R>
 [[gnu::cold]] void describe_items(grouped_description& out, R const& r, contract c, name_list const& names) {
   unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c, names), ...); }, r.folds);
   describe_whole<Options...>(out, r, c, names);
-  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
+  if constexpr (mixed_items_of<R>.columns >= 0)
     describe_mixed<Options...>(out, r, c);
 }
 template <class... Options, class R>

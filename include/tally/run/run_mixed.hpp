@@ -108,7 +108,7 @@ public:
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
     request_.f = {facts_of(columns_.program, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
-                  Total::leaf_count > 0};
+                  Total::leaf_count > 0, has_rows};
     if (at.groups > 0 && at.extent > 0)
       planned_ = gpu::plan_mixed(request_, staged_);
   }
@@ -125,8 +125,7 @@ public:
     r.kernels = &kernels;
     return r;
   }
-  /// Whether it is worth one read: at least two domains join.
-  bool joins() const { return planned_.joins && (has_rows || planned_.total_joins); }
+  bool joins() const { return planned_.joins; }
 
   /// Queues the read, its answers to device memory, and the states of the whole too if they have joined.
   void queue_to(answer_arrays const& columns, answer_arrays const& rows, void* total) {
