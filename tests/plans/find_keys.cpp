@@ -18,7 +18,7 @@ constexpr find_keys_facts keys_of(i64 n, int key_bytes) {
   f.of.extent = n;
   f.of.source_count = 1;
   f.of.sources[0] = {key_bytes, 1, 16};
-  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}};
+  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
   f.key_bytes = key_bytes;
   return f;
 }

@@ -20,7 +20,7 @@ keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
   f.of.extent = n;
   f.of.source_count = 1;
   f.of.sources[0] = {4, 1, 16};
-  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}};
+  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
   f.slots = slots;
   f.own_cell_bytes = own_cell_bytes;
   return f;
@@ -32,7 +32,7 @@ keys_facts rows(i64 n, i64 columns, i64 bins, bool adds_floats) {
   f.of.source_count = 2;
   f.of.sources[0] = {4, 1, 16};
   f.of.sources[1] = {8, 1, 16};
-  f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}};
+  f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}, {}};
   f.slots = bins * columns;
   f.own_cell_bytes = adds_floats ? 4 : 112;
   f.rows_have_one_key = true;

@@ -26,9 +26,23 @@ int queue(R const& r, void* out, void* stream) {
     return 1;
   }
 }
+/// The same of the columns of a matrix, which may take tiles.
+template <class R>
+int queue_columns(R const& r, void* out, void* stream) {
+  try {
+    auto read = detail::mixed_read_of<detail::mixed_items_of<R>>(r.folds, r.pipe, pack<>{}, on::gpu(0).stream(stream), contract::reproducible);
+    if (!read.joins()) return queue(r, out, stream);
+    read.queue_to({{out}}, {}, nullptr);
+    return 0;
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
 template <class T, class Fold>
 int fold_axes(int axes, void const* data, long long const* e, void* out, void* stream, Fold fold) {
   auto const x = from(shaped(static_cast<T const*>(data), e[0], e[1], e[2]));
+  if (axes == 2 && e[0] == 1) return queue_columns(from(shaped(static_cast<T const*>(data), e[1], e[2])) | reduce(over<0>(fold)), out, stream);
   switch (axes) {
   case 1: return queue(x | reduce(over<0>(fold)), out, stream);
   case 2: return queue(x | reduce(over<1>(fold)), out, stream);

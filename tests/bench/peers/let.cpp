@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Softmax and layer norm of the rows of a device matrix, for let.py: each call leaves its elements in device memory. Test layer.
+#include <tally/tally.hpp>
+
+#include <cstdio>
+
+namespace {
+
+using namespace tally;
+
+template <class R>
+int write(R const& r, float* out, void* stream) {
+  try {
+    run_into(r, out, on::gpu(0).stream(stream));
+    return 0;
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
+
+} // namespace
+
+/// Of `rows` x `columns` floats: what 0 the softmax, 1 the layer norm of every row, as floats.
+extern "C" __attribute__((visibility("default"))) int let_rows(int what, float const* data, long long rows, long long columns, float* out,
+                                                               void* stream) {
+  auto const m = from(shaped(data, rows, columns));
+  auto const greatest = m | over<1>(max);
+  auto const total = m | map(exp(_1 - let(greatest))) | over<1>(sum);
+  auto const middle = m | over<1>(mean);
+  auto const variance_of_row = m | map(squared(_1 - let(middle))) | over<1>(mean);
+  if (what == 0) return write(m | map(exp(_1 - let(greatest)) / let(total)) | collect, out, stream);
+  return write(m | map((_1 - let(middle)) / sqrt(let(variance_of_row) + 1e-5f)) | collect, out, stream);
+}
