@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random pipelines with segments, keys that are known and not, and histograms: every group against `run` of its elements alone. Sums
+// of floats by key round once, so theirs is asked for under exact. Test layer.
+#include "recipe.hpp"
+
+#include <map>
+
+namespace {
+using namespace tally;
+using namespace properties;
+
+/// A piece of a pool behind the mask `_1 >= least`, and the threads that fold it.
+template <class T>
+struct random_column {
+  std::vector<T> x;
+  T least;
+  int threads;
+  explicit random_column(dice& d) : threads(random_threads(d)) {
+    i64 const n = d.percent(3) ? 0 : d.below(d.percent(85) ? 700 : 20000), first = d.below(pool_size - n);
+    x.assign(pool<T>().begin() + first, pool<T>().begin() + first + n);
+    least = d.percent(40) ? std::numeric_limits<T>::lowest() : random_constant<T>(d);
+  }
+  std::string text() const { return std::to_string(x.size()) + " elements, " + std::to_string(threads) + " threads, least " + bytes_of(least); }
+};
+
+/// The answers of folds over the elements of one group.
+template <class T, class Folds, class... Contract>
+auto alone(std::vector<T> const& x, T least, Folds const& folds, Contract... c) {
+  return unpack([&](auto const&... f) { return as_tuple(run(from(x) | filter(_1 >= least) | reduce(f...), on::cpu.threads(1), c...)); }, folds);
+}
+/// Answer g of every array from the First-th on.
+template <int First, class Arrays>
+auto answers_at(Arrays const& arrays, i64 g) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::make_tuple(answer_at(std::get<I + First>(arrays), g)...);
+  }(std::make_index_sequence<std::tuple_size_v<Arrays> - First>{});
+}
+/// What differs between the answers of a grouping and those of its groups, members_of(g), alone.
+template <int First, class Arrays, class MembersOf, class T, class Folds, class... Contract>
+finding compare(dice& d, Arrays const& arrays, i64 groups, MembersOf const& members_of, random_column<T> const& of, Folds const& folds, Contract... c) {
+  for (i64 g = 0; g < groups; g = next_group(d, g, groups)) {
+    std::vector<T> const& members = members_of(g);
+    auto const got = answers_at<First>(arrays, g), wanted = alone(members, of.least, folds, c...);
+    if (!same(got, wanted))
+      return "group " + std::to_string(g) + " of " + std::to_string(groups) + " with " + std::to_string(members.size()) + " elements: " +
+             bytes_of(got) + "is not " + bytes_of(wanted) + "[" + of.text() + "]";
+  }
+  return {};
+}
+
+template <class T, class Folds>
+finding check_segments(dice& d) {
+  random_column<T> const of(d);
+  auto const n = static_cast<i64>(of.x.size());
+  std::vector<i64> cuts(static_cast<std::size_t>(1 + d.below(d.percent(50) ? 8 : 300)));
+  for (i64& c : cuts)
+    c = d.percent(30) ? cuts[0] : d.below(n + 1);
+  std::sort(cuts.begin(), cuts.end());
+  auto const folds = Folds{}();
+  auto const arrays = unpack(
+      [&](auto const&... f) { return as_tuple(run(from(of.x) | filter(_1 >= of.least) | by_segment(cuts, f...), on::cpu.threads(of.threads))); }, folds);
+  return compare<0>(
+      d, arrays, static_cast<i64>(cuts.size()) - 1,
+      [&](i64 g) { return std::vector<T>(of.x.begin() + cuts[std::size_t(g)], of.x.begin() + cuts[std::size_t(g) + 1]); }, of, folds);
+}
+
+/// A key for every element: spread evenly, leaning to the first, or nearly all the same.
+template <class K>
+std::vector<K> random_keys(dice& d, std::size_t n, i64 bins) {
+  int const kind = int(d.below(3));
+  i64 const hot = d.below(bins);
+  std::vector<K> keys(n);
+  for (K& k : keys)
+    k = static_cast<K>(kind == 0 ? d.below(bins) : kind == 1 ? d.below(d.below(bins) + 1) : d.percent(95) ? hot : d.below(bins));
+  return keys;
+}
+template <class K, class T>
+auto members_by_key(random_column<T> const& of, std::vector<K> const& keys) {
+  std::map<K, std::vector<T>> members;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (of.x[i] >= of.least)
+      members[keys[i]].push_back(of.x[i]);
+  return members;
+}
+
+template <class T, class K, class Folds, class... Alone>
+finding check_keys(dice& d) {
+  static constexpr i64 sizes[] = {1, 2, 7, 64, 127, 1000, 5000};
+  random_column<T> const of(d);
+  i64 const bins = std::min(sizes[d.below(std::size(sizes))], i64(std::numeric_limits<K>::max()));
+  auto const keys = random_keys<K>(d, of.x.size(), bins);
+  auto members = members_by_key(of, keys);
+  auto const folds = Folds{}();
+  auto const arrays = unpack(
+      [&](auto const&... f) { return as_tuple(run(from(of.x, keys) | filter(_1 >= of.least) | by_key(_2, bins, f...), on::cpu.threads(of.threads))); }, folds);
+  return compare<0>(d, arrays, bins, [&](i64 g) -> auto& { return members[static_cast<K>(g)]; }, of, folds, Alone{}...);
+}
+
+template <class T, class K, class Folds, class... Alone>
+finding check_found_keys(dice& d) {
+  random_column<T> const of(d);
+  auto keys = random_keys<K>(d, of.x.size(), 1 + d.below(3000));
+  for (K& k : keys)
+    k = static_cast<K>(static_cast<u64>(k) * 0x9e3779b97f4a7c15u); // all over the type
+  auto const members = members_by_key(of, keys);
+  auto const folds = Folds{}();
+  auto const found = unpack(
+      [&](auto const&... f) { return run(from(of.x, keys) | filter(_1 >= of.least) | group_by(_2, f...), on::cpu.threads(of.threads)); }, folds);
+  auto const& met = std::get<0>(found);
+  if (met.size() != members.size() ||
+      !std::equal(met.begin(), met.end(), members.begin(), [](K k, auto const& m) { return k == m.first; }))
+    return "the keys that were met are not those that there are [" + of.text() + "]";
+  return compare<1>(d, found, static_cast<i64>(met.size()), [&](i64 g) -> auto& { return members.at(met[std::size_t(g)]); }, of, folds, Alone{}...);
+}
+
+template <class T, class Folds>
+finding check_histogram(dice& d) {
+  random_column<T> const of(d);
+  double const low = static_cast<double>(d.below(9)) - 6, high = low + static_cast<double>(1 + d.below(40)) / 8;
+  i64 const bins = 1 + d.below(d.percent(70) ? 40 : 900);
+  auto const step = (high - low) / static_cast<double>(bins);
+  std::vector<std::vector<T>> members(static_cast<std::size_t>(bins));
+  for (T const v : of.x) {
+    auto const at = static_cast<double>(v);
+    if (!(v >= of.least && at >= low && at <= high))
+      continue;
+    i64 k = bins - 1;
+    while (k > 0 && at < low + static_cast<double>(k) * step)
+      --k;
+    members[std::size_t(k)].push_back(v);
+  }
+  auto const folds = Folds{}();
+  auto const arrays = unpack(
+      [&](auto const&... f) { return as_tuple(run(from(of.x) | filter(_1 >= of.least) | histogram(low, high, bins, f...), on::cpu.threads(of.threads))); }, folds);
+  return compare<0>(d, arrays, bins, [&](i64 g) -> auto& { return members[std::size_t(g)]; }, of, folds, exact);
+}
+
+constexpr auto of_any_order = [] { return make_pack(sum(_1), count, max(_1).or_else(3)); };
+constexpr auto means = [] { return make_pack(mean(_1).or_else(1), min(_1).or_else(2)); };
+constexpr auto in_order = [] { return make_pack(logsumexp(_1), first(_1).or_else(5)); };
+constexpr auto on_the_tree = [] { return make_pack(sum(_1), variance(_1).or_else(1), max(_1).or_else(3), last(_1).or_else(2)); };
+using any_order = decltype(of_any_order);
+
+[[maybe_unused]] bool const registered = [] {
+  for (named_check const& c : {
+           named_check{"sum, variance, max and last of f32", "by_segment", &check_segments<float, decltype(on_the_tree)>},
+           named_check{"sum, count and max of i32", "by_segment", &check_segments<i32, any_order>},
+           named_check{"sum, count and max of f32", "by_key of u16", &check_keys<float, std::uint16_t, any_order, exact_contract>},
+           named_check{"sum, count and max of f64", "by_key of i32", &check_keys<double, i32, any_order, exact_contract>},
+           named_check{"sum, count and max of i32", "by_key of i8", &check_keys<i32, std::int8_t, any_order>},
+           named_check{"mean and min of f32", "by_key of i64", &check_keys<float, i64, decltype(means), exact_contract>},
+           named_check{"logsumexp and first of f32", "by_key of i32", &check_keys<float, i32, decltype(in_order)>},
+           named_check{"sum, count and max of f32", "group_by of i64", &check_found_keys<float, i64, any_order, exact_contract>},
+           named_check{"sum, count and max of i32", "group_by of u32", &check_found_keys<i32, u32, any_order>},
+           named_check{"sum, count and max of f32", "histogram", &check_histogram<float, any_order>},
+           named_check{"sum, count and max of f64", "histogram", &check_histogram<double, any_order>},
+       })
+    checks().push_back(c);
+  return true;
+}();
+} // namespace
