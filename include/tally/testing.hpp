@@ -368,12 +368,10 @@ inline std::string text_of_planned(planned const& p) {
 }
 template <class T>
 std::string text_of_pipeline(T const& p) {
-  if constexpr (finished<T>) {
+  if constexpr (finished<T>)
     return text_of(p);
-  } else {
-    std::string const all = text_of(reduced<T>{p, {}});
-    return all.substr(0, all.rfind(" | reduce("));
-  }
+  else
+    return text_of_source(p.source) + tally::detail::text_of_stages(p);
 }
 inline doctest::String shown(std::string const& s) { return s.c_str(); }
 
