@@ -12,6 +12,8 @@ import statistics
 import sys
 from pathlib import Path
 
+from turns import measure
+
 BUILT = Path(__file__).resolve().parents[2] / "build" / "bench"
 TYPES = {"f32": 0, "bf16": 1}
 CEILING = 4.65e12
@@ -50,23 +52,6 @@ def cases(a):
         yield "middle", (4096, 64, 1024), 2
         yield "middle", (256, 1024, 1024), 5
         yield "middle", (1024, 1000, 250), 2
-
-
-def measure(torch, contestants, trials):
-    """Microseconds of every trial of each contestant, taken in turn."""
-    for run in contestants.values():
-        run(), run()
-    times = {name: [] for name in contestants}
-    for _ in range(trials):
-        for name, run in contestants.items():
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            for _ in range(2):
-                run()
-            end.record()
-            end.synchronize()
-            times[name].append(begin.elapsed_time(end) * 500)
-    return times
 
 
 def main():
@@ -117,7 +102,7 @@ def main():
                     if how == 1 and e[1] > 1 << 22:
                         continue
                     contestants[name] = lambda how=how: cub.cub_rows(how, x.data_ptr(), e[1], e[2], result.data_ptr(), stream)
-            times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials).items()}
+            times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials, calls=2, warm=2).items()}
             bytes_read = x.numel() * x.element_size()
             best = min(t for name, t in times.items() if name != "tally")
             ratios.setdefault((type_name, family), []).append(best / times["tally"])

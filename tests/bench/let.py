@@ -11,6 +11,8 @@ import statistics
 import sys
 from pathlib import Path
 
+from turns import measure
+
 BUILT = Path(__file__).resolve().parents[2] / "build" / "bench"
 
 
@@ -20,24 +22,6 @@ def parse():
     p.add_argument("--trials", type=int, default=15)
     p.add_argument("--compiled", action="store_true", help="torch.compile too")
     return p.parse_args()
-
-
-def measure(torch, contestants, trials):
-    """Microseconds of every trial of each contestant, taken in turn."""
-    for run in contestants.values():
-        for _ in range(3):
-            run()
-    times = {name: [] for name in contestants}
-    for _ in range(trials):
-        for name, run in contestants.items():
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda.synchronize()
-            begin.record()
-            run()
-            end.record()
-            end.synchronize()
-            times[name].append(begin.elapsed_time(end) * 1000)
-    return times
 
 
 def main():
@@ -80,7 +64,7 @@ def main():
             if a.compiled:
                 compiled = torch.compile(peer, mode="max-autotune-no-cudagraphs", dynamic=False)
                 contestants["inductor"] = lambda: compiled(x)
-            times = {n: statistics.median(t) for n, t in measure(torch, contestants, a.trials).items()}
+            times = {n: statistics.median(t) for n, t in measure(torch, contestants, a.trials, from_idle=True).items()}
             moved = x.numel() * 4 * (2 if out is y else 1)
             best = min(t for n, t in times.items() if n not in ("tally", "copy", "read"))
             text = "  ".join(f"{n} {t:.1f}" for n, t in times.items())

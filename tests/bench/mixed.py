@@ -11,6 +11,8 @@ import statistics
 import sys
 from pathlib import Path
 
+from turns import measure
+
 CEILING = 4.65e12
 
 
@@ -22,24 +24,6 @@ def parse():
     p.add_argument("--trials", type=int, default=20)
     p.add_argument("--compiled", action="store_true", help="torch.compile too")
     return p.parse_args()
-
-
-def measure(torch, contestants, trials):
-    """Microseconds of every trial of each contestant, taken in turn."""
-    for run in contestants.values():
-        for _ in range(3):
-            run()
-    times = {name: [] for name in contestants}
-    for _ in range(trials):
-        for name, run in contestants.items():
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            for _ in range(4):
-                run()
-            end.record()
-            end.synchronize()
-            times[name].append(begin.elapsed_time(end) * 250)
-    return times
 
 
 def main():
@@ -79,7 +63,7 @@ def main():
                 fold = torch.compile(lambda t: (t.sum(0, dtype=f32), t.sum(1, dtype=f32), t.sum(dtype=f32)), mode="max-autotune-no-cudagraphs",
                                      dynamic=False)
                 contestants["inductor"] = lambda: fold(x)
-            times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials).items()}
+            times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials, calls=4).items()}
             rate = x.numel() * x.element_size() / times["tally"] / 1e-6
             best = min(t for name, t in times.items() if name != "tally")
             text = "  ".join(f"{name} {t:.1f}" for name, t in times.items())

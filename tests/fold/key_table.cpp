@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The table of keys, filled by lanes that take turns anywhere between a look and a claim, and look at what is out of date.
+#include "fold/unmixed.hpp"
+
 #include <tally/fold/key_table.hpp>
 
 #include <doctest/doctest.h>
@@ -63,20 +65,6 @@ void check_keys(filled<Word>& f, std::vector<Word> const& keys) {
   bool right = true;
   for (std::size_t i = 0; i < listed.size(); ++i) right = right && f.table.find(listed[i]).number == i;
   CHECK(right);
-}
-
-/// The key whose mixed bits are these.
-u32 unmixed(u32 h) {
-  auto const inverse = [](u32 a) {
-    u32 x = a;
-    for (int i = 0; i < 5; ++i) x *= 2 - a * x;
-    return x;
-  };
-  h ^= h >> 16;
-  h *= inverse(0x846ca68bu);
-  h ^= h >> 15 ^ h >> 30;
-  h *= inverse(0x7feb352du);
-  return h ^ h >> 16;
 }
 
 } // namespace

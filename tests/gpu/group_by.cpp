@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Folds by keys that are not known, on a GPU: the keys and the answers of the CPU, bit for bit, whatever the keys are and however many.
+#include "fold/unmixed.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_arrays.hpp"
 #include "gpu/watchdog.hpp"
@@ -32,19 +33,6 @@ std::vector<K> some_keys(std::size_t n, unsigned different) {
   for (auto& k : all) k = static_cast<K>(random());
   for (auto& k : keys) k = all[random() % different];
   return keys;
-}
-/// The key whose mixed bits are h.
-u32 unmixed(u32 h) {
-  auto const inverse = [](u32 a) {
-    u32 x = a;
-    for (int i = 0; i < 5; ++i) x *= 2 - a * x;
-    return x;
-  };
-  h ^= h >> 16;
-  h *= inverse(0x846ca68bu);
-  h ^= h >> 15 ^ h >> 30;
-  h *= inverse(0x7feb352du);
-  return h ^ h >> 16;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 //
 // explain of reductions with groupings: domain by domain, in each form, on every place.
 #include "plans/made_up.hpp"
+#include "plans/read_grouped.hpp"
 
 #include <tally/tally.hpp>
 
@@ -17,17 +18,6 @@
 using namespace tally;
 using made_up::matrix;
 using nlohmann::json;
-
-namespace {
-
-bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-json read(grouped_explanation const& e) { return json::parse(e.json()); }
-
-bool refuses(std::vector<refused_choice> const& refusals, std::string const& choice, std::string const& part) {
-  return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });
-}
-
-} // namespace
 
 TEST_CASE("every grouping is a domain, and the whole folds are one more") {
   std::vector<float> const x(12, 1.f);

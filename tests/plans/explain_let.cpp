@@ -3,6 +3,7 @@
 // explain of pipelines with lets, and of those that end with collect: which let is folded in the kernel of the elements, which before,
 // and why.
 #include "plans/made_up.hpp"
+#include "plans/read_grouped.hpp"
 
 #include <tally/tally.hpp>
 
@@ -19,12 +20,6 @@ using made_up::matrix;
 using nlohmann::json;
 
 namespace {
-
-bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-json read(grouped_explanation const& e) { return json::parse(e.json()); }
-bool refuses(std::vector<refused_choice> const& refusals, std::string const& choice, std::string const& part) {
-  return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });
-}
 
 template <class Source>
 auto softmax_of(Source const& source) {

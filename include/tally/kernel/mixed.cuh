@@ -213,16 +213,16 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
   bool last[2]{};
-  if constexpr (Along::leaf_count > 0)
+  if constexpr (Along::leaf_count > 0) {
     come({below.of_group(), beside.of_group()}, last);
-  else
-    last[0] = comes_last(below.of_group());
-  if constexpr (Along::leaf_count > 0)
     if (last[1])
       meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
         if constexpr (Rows::leaf_count > 0)
           write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
       });
+  } else {
+    last[0] = comes_last(below.of_group());
+  }
   if (last[0])
     meet_columns(down, cut, room_for, below, chunk,
                  [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });

@@ -205,22 +205,11 @@ template <class... Options, class R>
   using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
   axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
-  constexpr leaf_shape shape = tally::shape_of<Columns>;
-  int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
-  auto const* leaves = static_cast<decltype(Read::all::leaves) const*>(nullptr);
   out.is_matrix = true;
   out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
   if constexpr (at.rows >= 0)
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
-  out.mixed = {facts_of(columns.program, target{}, c),
-               layout,
-               words_while_closing(static_cast<decltype(Columns::leaves) const*>(nullptr)) * beside * levels,
-               int(sizeof(typename Read::along::states)),
-               all_commute(leaves),
-               any_exact_leaf(leaves),
-               decltype(whole.program)::leaf_count > 0,
-               at.rows >= 0};
-  out.mixed.of.extent = layout.extent;
+  out.mixed = Read::facts(columns.program, layout, c);
   if constexpr (Columns::lowerable)
     out.ptx_of = &ptx_of_mixed<Read>;
 }

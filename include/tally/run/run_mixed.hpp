@@ -103,17 +103,22 @@ public:
     request_.ordinal = where.ordinal;
     request_.stream = where.queue;
     places_in_grid(columns_.program, at, request_.places);
-    auto const* leaves = static_cast<decltype(all::leaves) const*>(nullptr);
-    constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
-    int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
-    int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
-    request_.f = {facts_of(columns_.program, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
-                  Total::leaf_count > 0, has_rows};
+    request_.f = facts(columns_.program, at, c);
     if (at.groups > 0 && at.extent > 0)
       planned_ = gpu::plan_mixed(request_, staged_);
   }
   mixed_read(mixed_read const&) = delete;
   mixed_planned const& planned() const { return planned_; }
+  /// What the planner asks, but for the target, of columns that lie so.
+  static mixed_facts facts(ColumnProgram columns, axes_layout const& at, contract c) {
+    columns.extent = at.extent;
+    auto const* leaves = static_cast<decltype(all::leaves) const*>(nullptr);
+    constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
+    int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
+    int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
+    return {facts_of(columns, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
+            Total::leaf_count > 0, has_rows};
+  }
   /// What the types alone say of a request.
   static gpu::mixed_request request_of_types() {
     static gpu::kernels_of<mixed_plan> kernels;
