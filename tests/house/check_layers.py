@@ -19,6 +19,7 @@ MAY_INCLUDE = {
 TOP = [*MAY_INCLUDE]  # headers directly in tally/: they stand above all layers
 # Headers that a unit takes in only when its plan asks for that route.
 OF_ONE_ROUTE = {("tally/kernel/block_cub.cuh", "cub/block/block_reduce.cuh")}
+CHEAP = {f"cuda/std/{name}" for name in ("concepts", "limits", "cstdint", "cstddef")} | {"cuda/ptx"}  # for NVRTC
 VERBS = {"map", "filter", "over", "by_segment", "by_key", "histogram", "reduce", "from"}
 
 
@@ -102,13 +103,20 @@ class Layers(layout.Check):
 
     def test_device_code_includes_cheap_headers_only(self):
         """what kernels include takes nothing of std and only the cheap headers of libcu++"""
-        cheap = {f"cuda/std/{name}" for name in ("concepts", "limits", "cstdint", "cstddef")} | {"cuda/ptx"}
         starts = [header for header in layout.headers() if layer(header) in ("element", "fold", "primitive", "kernel")
                   or header in ("tally/plan/plan.hpp", "tally/plan/facts.hpp")]
         device = {header for start in starts for header in layout.closure(start)}
         wrong = [f"{header} includes {found}" for header in sorted(device)
                  for found in unconditional_includes(header)
-                 if not found.startswith("tally/") and found not in cheap and (header, found) not in OF_ONE_ROUTE]
+                 if not found.startswith("tally/") and found not in CHEAP and (header, found) not in OF_ONE_ROUTE]
+        self.none_of(wrong)
+
+    def test_libcudacxx_has_one_door_for_both_sides(self):
+        """headers of host programs take libcu++ through tally/base/stl.hpp, its cheap headers, and complex numbers"""
+        doors = {"tally/base/stl.hpp": CHEAP, "tally/complex.hpp": {"cuda/std/complex"}}
+        wrong = [f"{header} includes {found}" for header in layout.headers() if header.endswith(".hpp")
+                 for found in layout.includes(f"include/{header}")
+                 if found.startswith("cuda/") and found not in doors.get(header, ())]
         self.none_of(wrong)
 
 

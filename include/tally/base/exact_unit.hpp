@@ -16,8 +16,8 @@ inline constexpr u32 above_bound = 1, finer_than_unit = 2;
 template <class V>
 struct exact_unit {
   V weight, per_one, bound;
-  using bits = cuda::std::conditional_t<sizeof(V) == 8, u64, u32>;
-  static constexpr int precision = cuda::std::numeric_limits<V>::digits, highest = cuda::std::numeric_limits<V>::max_exponent;
+  using bits = stl::conditional_t<sizeof(V) == 8, u64, u32>;
+  static constexpr int precision = stl::numeric_limits<V>::digits, highest = stl::numeric_limits<V>::max_exponent;
 
   /// The finest unit by which sums of up to `rows` (at most 2^60) numbers of at most `bound` keep within a lane. It is at
   /// most rows * bound / 2^60, and 2^-126 (double: 2^-1022) at least. A bound that is NaN, infinite or negative lets nothing in.
@@ -25,7 +25,7 @@ struct exact_unit {
     constexpr int least = 2 - highest, most = highest - 2;
     int at = log_above(bound) + log_above(rows) - 62;
     at = at < least ? least : at;
-    if (!(bound >= V(0)) || bound - bound != V(0) || at > most) return {V(1), V(1), cuda::std::numeric_limits<V>::quiet_NaN()};
+    if (!(bound >= V(0)) || bound - bound != V(0) || at > most) return {V(1), V(1), stl::numeric_limits<V>::quiet_NaN()};
     return {power(at), power(-at), bound};
   }
   /// x in units; 0 and a mark where it may not enter.
@@ -36,9 +36,9 @@ struct exact_unit {
   }
   /// A sum of lanes, rounded once to nearest even; zero is +0. To: V, or f16 and bf16 where V is float.
   template <class To>
-    requires(cuda::std::same_as<To, V> || (small_float<To> && cuda::std::same_as<V, float>))
+    requires(stl::same_as<To, V> || (small_float<To> && stl::same_as<V, float>))
   TALLY_INLINE constexpr To value(i64 sum) const {
-    if constexpr (cuda::std::same_as<To, V>)
+    if constexpr (stl::same_as<To, V>)
       return static_cast<V>(sum) * weight; // no whole number of units is subnormal
     else
       return To(detail::whole_to_odd(sum) * weight);
@@ -108,7 +108,7 @@ TALLY_HD constexpr u32 finish_rows_exactly(T* table, i64 stride, i64 table_rows,
     }
   for (i64 k = 0; k < table_rows && marks != 0; ++k)
     for (i64 c = 0; c < columns; ++c)
-      table[k * stride + c] = T(cuda::std::numeric_limits<accumulator_t<T>>::quiet_NaN());
+      table[k * stride + c] = T(stl::numeric_limits<accumulator_t<T>>::quiet_NaN());
   return marks;
 }
 

@@ -8,23 +8,21 @@
 #pragma once
 
 #include <tally/base/config.hpp>
-
-#include <cuda/std/concepts>
-#include <cuda/std/cstdint>
+#include <tally/base/stl.hpp>
 
 namespace tally::inline v0 {
 
 namespace detail {
 
-TALLY_INLINE constexpr cuda::std::uint32_t float_bits(float x) { return __builtin_bit_cast(cuda::std::uint32_t, x); }
-TALLY_INLINE constexpr float float_of(cuda::std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+TALLY_INLINE constexpr stl::uint32_t float_bits(float x) { return __builtin_bit_cast(stl::uint32_t, x); }
+TALLY_INLINE constexpr float float_of(stl::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-inline constexpr cuda::std::uint32_t canonical_nan = 0x7fc00000u;
+inline constexpr stl::uint32_t canonical_nan = 0x7fc00000u;
 
 /// `yes ? a : b` by masks: a compiler that keeps floating-point traps cannot turn it into a branch, so loops
 /// vectorise.
-TALLY_INLINE constexpr cuda::std::uint32_t either(bool yes, cuda::std::uint32_t a, cuda::std::uint32_t b) {
-  return (a & (0u - static_cast<cuda::std::uint32_t>(yes))) | (b & (static_cast<cuda::std::uint32_t>(yes) - 1u));
+TALLY_INLINE constexpr stl::uint32_t either(bool yes, stl::uint32_t a, stl::uint32_t b) {
+  return (a & (0u - static_cast<stl::uint32_t>(yes))) | (b & (static_cast<stl::uint32_t>(yes) - 1u));
 }
 
 /// A double as a float that is odd wherever it is inexact: a later rounding to fewer than 23 bits is then the only
@@ -35,7 +33,7 @@ TALLY_HD constexpr float rounded_to_odd(double x) {
     return x < 0 ? float_of(0xff800000u) : size == size ? float_of(0x7f800000u) : float_of(canonical_nan);
   float const near = static_cast<float>(x);
   double const near_size = near < 0 ? -static_cast<double>(near) : static_cast<double>(near);
-  cuda::std::uint32_t const bits = float_bits(near);
+  stl::uint32_t const bits = float_bits(near);
   if (near_size == size || (bits & 1u) != 0u) return near;
   return float_of(near_size > size ? bits - 1u : bits + 1u);
 }
@@ -44,53 +42,53 @@ TALLY_HD constexpr float rounded_to_odd(double x) {
 template <class Integer>
 TALLY_HD constexpr float whole_to_odd(Integer value) {
   bool negative = false;
-  if constexpr (cuda::std::signed_integral<Integer>) negative = value < 0;
-  cuda::std::uint64_t const wide = static_cast<cuda::std::uint64_t>(value);
-  cuda::std::uint64_t const size = negative ? 0u - wide : wide;
-  cuda::std::uint64_t const kept =
+  if constexpr (stl::signed_integral<Integer>) negative = value < 0;
+  stl::uint64_t const wide = static_cast<stl::uint64_t>(value);
+  stl::uint64_t const size = negative ? 0u - wide : wide;
+  stl::uint64_t const kept =
       size >> 53 == 0 ? size : (size & ~0x7ffull) | ((size & 0x7ffull) != 0 ? 0x800ull : 0ull);
   double const value_to_odd = static_cast<double>(kept);
   return rounded_to_odd(negative ? -value_to_odd : value_to_odd);
 }
 
-TALLY_INLINE constexpr cuda::std::uint16_t f16_bits_by_integers(float x) {
-  cuda::std::uint32_t const bits = float_bits(x);
-  cuda::std::uint32_t const size = bits & 0x7fffffffu;
-  cuda::std::uint32_t const normal = (size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13;
+TALLY_INLINE constexpr stl::uint16_t f16_bits_by_integers(float x) {
+  stl::uint32_t const bits = float_bits(x);
+  stl::uint32_t const size = bits & 0x7fffffffu;
+  stl::uint32_t const normal = (size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13;
   // The unit of 0.5f is the smallest f16, so this addition rounds a denormal result.
-  cuda::std::uint32_t const denormal =
+  stl::uint32_t const denormal =
       float_bits(float_of(either(size < 0x38800000u, size, 0u)) + 0.5f) - float_bits(0.5f);
-  cuda::std::uint32_t const finite = either(size < 0x38800000u, denormal, normal);
-  cuda::std::uint32_t const signed_result = either(size < 0x47800000u, finite, 0x7c00u) | ((bits >> 16) & 0x8000u);
-  return static_cast<cuda::std::uint16_t>(either(size > 0x7f800000u, 0x7e00u, signed_result));
+  stl::uint32_t const finite = either(size < 0x38800000u, denormal, normal);
+  stl::uint32_t const signed_result = either(size < 0x47800000u, finite, 0x7c00u) | ((bits >> 16) & 0x8000u);
+  return static_cast<stl::uint16_t>(either(size > 0x7f800000u, 0x7e00u, signed_result));
 }
 
-TALLY_INLINE constexpr float f16_value_by_integers(cuda::std::uint16_t half) {
-  cuda::std::uint32_t const size = half & 0x7fffu;
-  cuda::std::uint32_t const finite = float_bits(float_of(size << 13) * 0x1p112f);
-  cuda::std::uint32_t const value = either(size < 0x7c00u, finite, 0x7f800000u);
-  cuda::std::uint32_t const sign = static_cast<cuda::std::uint32_t>(half & 0x8000u) << 16;
+TALLY_INLINE constexpr float f16_value_by_integers(stl::uint16_t half) {
+  stl::uint32_t const size = half & 0x7fffu;
+  stl::uint32_t const finite = float_bits(float_of(size << 13) * 0x1p112f);
+  stl::uint32_t const value = either(size < 0x7c00u, finite, 0x7f800000u);
+  stl::uint32_t const sign = static_cast<stl::uint32_t>(half & 0x8000u) << 16;
   return float_of(either(size > 0x7c00u, canonical_nan, value | sign));
 }
 
-TALLY_INLINE constexpr cuda::std::uint16_t bf16_bits_by_integers(float x) {
-  cuda::std::uint32_t const bits = float_bits(x);
-  cuda::std::uint32_t const rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return static_cast<cuda::std::uint16_t>(either((bits & 0x7fffffffu) > 0x7f800000u, 0x7fc0u, rounded));
+TALLY_INLINE constexpr stl::uint16_t bf16_bits_by_integers(float x) {
+  stl::uint32_t const bits = float_bits(x);
+  stl::uint32_t const rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<stl::uint16_t>(either((bits & 0x7fffffffu) > 0x7f800000u, 0x7fc0u, rounded));
 }
 
-TALLY_INLINE constexpr cuda::std::uint16_t f16_bits(float x) {
+TALLY_INLINE constexpr stl::uint16_t f16_bits(float x) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
-    cuda::std::uint16_t half;
+    stl::uint16_t half;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    return x == x ? half : cuda::std::uint16_t{0x7e00};
+    return x == x ? half : stl::uint16_t{0x7e00};
   }
 #endif
   return f16_bits_by_integers(x);
 }
 
-TALLY_INLINE constexpr float f16_value(cuda::std::uint16_t half) {
+TALLY_INLINE constexpr float f16_value(stl::uint16_t half) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
     float x;
@@ -101,19 +99,19 @@ TALLY_INLINE constexpr float f16_value(cuda::std::uint16_t half) {
   return f16_value_by_integers(half);
 }
 
-TALLY_INLINE constexpr cuda::std::uint16_t bf16_bits(float x) {
+TALLY_INLINE constexpr stl::uint16_t bf16_bits(float x) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) {
-    cuda::std::uint16_t half;
+    stl::uint16_t half;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    return x == x ? half : cuda::std::uint16_t{0x7fc0};
+    return x == x ? half : stl::uint16_t{0x7fc0};
   }
 #endif
   return bf16_bits_by_integers(x);
 }
 
-TALLY_INLINE constexpr float bf16_value(cuda::std::uint16_t half) {
-  float const x = float_of(static_cast<cuda::std::uint32_t>(half) << 16);
+TALLY_INLINE constexpr float bf16_value(stl::uint16_t half) {
+  float const x = float_of(static_cast<stl::uint32_t>(half) << 16);
   return x == x ? x : float_of(canonical_nan);
 }
 
@@ -121,7 +119,7 @@ TALLY_INLINE constexpr float bf16_value(cuda::std::uint16_t half) {
 
 /// IEEE binary16: 11 significant bits, 2^-24 .. 65504; computes in float.
 struct f16 {
-  cuda::std::uint16_t bits;
+  stl::uint16_t bits;
 
   f16() = default;
   /// Rounds to nearest even; 65520 and above become infinite.
@@ -129,11 +127,11 @@ struct f16 {
   /// Rounds once, not through float.
   TALLY_HD explicit constexpr f16(double x) : bits(detail::f16_bits(detail::rounded_to_odd(x))) {}
   /// Rounds once.
-  template <cuda::std::integral Integer>
+  template <stl::integral Integer>
   TALLY_HD explicit constexpr f16(Integer x) : bits(detail::f16_bits(detail::whole_to_odd(x))) {}
 
   /// The value with these 16 bits.
-  TALLY_INLINE static constexpr f16 from_bits(cuda::std::uint16_t pattern) {
+  TALLY_INLINE static constexpr f16 from_bits(stl::uint16_t pattern) {
     f16 x{0.0f};
     x.bits = pattern;
     return x;
@@ -144,7 +142,7 @@ struct f16 {
 
 /// The upper half of a float: 8 significant bits, the range of float; computes in float.
 struct bf16 {
-  cuda::std::uint16_t bits;
+  stl::uint16_t bits;
 
   bf16() = default;
   /// Rounds to nearest even.
@@ -152,11 +150,11 @@ struct bf16 {
   /// Rounds once, not through float.
   TALLY_HD explicit constexpr bf16(double x) : bits(detail::bf16_bits(detail::rounded_to_odd(x))) {}
   /// Rounds once.
-  template <cuda::std::integral Integer>
+  template <stl::integral Integer>
   TALLY_HD explicit constexpr bf16(Integer x) : bits(detail::bf16_bits(detail::whole_to_odd(x))) {}
 
   /// The value with these 16 bits.
-  TALLY_INLINE static constexpr bf16 from_bits(cuda::std::uint16_t pattern) {
+  TALLY_INLINE static constexpr bf16 from_bits(stl::uint16_t pattern) {
     bf16 x{0.0f};
     x.bits = pattern;
     return x;

@@ -4,34 +4,31 @@
 // back end (integers widen to 64 bits and wrap there; small floats compute in float). Layer 0.
 #pragma once
 
-#include <cuda/std/concepts>
-#include <cuda/std/cstdint>
-#include <cuda/std/limits>
-
 #include <tally/base/config.hpp>
 #include <tally/base/half.hpp>
+#include <tally/base/stl.hpp>
 
 namespace tally::inline v0 {
 
-using i8 = cuda::std::int8_t;
-using i16 = cuda::std::int16_t;
-using i32 = cuda::std::int32_t;
-using i64 = cuda::std::int64_t;
-using u8 = cuda::std::uint8_t;
-using u16 = cuda::std::uint16_t;
-using u32 = cuda::std::uint32_t;
-using u64 = cuda::std::uint64_t;
+using i8 = stl::int8_t;
+using i16 = stl::int16_t;
+using i32 = stl::int32_t;
+using i64 = stl::int64_t;
+using u8 = stl::uint8_t;
+using u16 = stl::uint16_t;
+using u32 = stl::uint32_t;
+using u64 = stl::uint64_t;
 using f32 = float;
 using f64 = double;
 
 template <class T>
-concept integer = cuda::std::is_integral_v<T> && !cuda::std::same_as<T, bool>;
+concept integer = stl::is_integral_v<T> && !stl::same_as<T, bool>;
 template <class T>
-concept small_float = cuda::std::same_as<T, f16> || cuda::std::same_as<T, bf16>;
+concept small_float = stl::same_as<T, f16> || stl::same_as<T, bf16>;
 template <class T>
-concept floating = cuda::std::same_as<T, float> || cuda::std::same_as<T, double> || small_float<T>;
+concept floating = stl::same_as<T, float> || stl::same_as<T, double> || small_float<T>;
 template <class T>
-concept real = integer<T> || floating<T> || cuda::std::same_as<T, bool>;
+concept real = integer<T> || floating<T> || stl::same_as<T, bool>;
 
 namespace detail {
 template <class T>
@@ -39,12 +36,12 @@ struct accumulator {
   using type = T; // a user's type adds in itself
 };
 template <class T>
-  requires(cuda::std::is_integral_v<T> && T(-1) < T(0))
+  requires(stl::is_integral_v<T> && T(-1) < T(0))
 struct accumulator<T> {
   using type = i64;
 };
 template <class T>
-  requires(cuda::std::is_integral_v<T> && !(T(-1) < T(0)))
+  requires(stl::is_integral_v<T> && !(T(-1) < T(0)))
 struct accumulator<T> {
   using type = u64;
 };
@@ -88,26 +85,31 @@ using common_t = typename common<accumulator_t<A>, accumulator_t<B>>::type;
 namespace wrapping {
 template <class T>
 TALLY_HD constexpr T add(T a, T b) {
-  if constexpr (cuda::std::same_as<T, i64>)
+  if constexpr (stl::same_as<T, i64>)
     return static_cast<i64>(static_cast<u64>(a) + static_cast<u64>(b));
   else
     return a + b;
 }
 template <class T>
 TALLY_HD constexpr T subtract(T a, T b) {
-  if constexpr (cuda::std::same_as<T, i64>)
+  if constexpr (stl::same_as<T, i64>)
     return static_cast<i64>(static_cast<u64>(a) - static_cast<u64>(b));
   else
     return a - b;
 }
 template <class T>
 TALLY_HD constexpr T multiply(T a, T b) {
-  if constexpr (cuda::std::same_as<T, i64>)
+  if constexpr (stl::same_as<T, i64>)
     return static_cast<i64>(static_cast<u64>(a) * static_cast<u64>(b));
   else
     return a * b;
 }
 } // namespace wrapping
+
+namespace detail {
+/// The largest e with 2^e <= n; n >= 1.
+TALLY_HD constexpr int log2_of(i64 n) { return n > 1 ? 1 + log2_of(n / 2) : 0; }
+} // namespace detail
 
 /// The bits of a value as an integer of its size, and back.
 template <class To, class From>

@@ -42,10 +42,10 @@ TALLY_INLINE constexpr ordered_key_t<T> ordered_key(T v) {
   if constexpr (floating<T>) {
     auto const x = widen(v);
     constexpr int sign_at = int(sizeof(K)) * 8 - 1;
-    constexpr K magnitude = cuda::std::numeric_limits<K>::max();
+    constexpr K magnitude = stl::numeric_limits<K>::max();
     K const bits = bits_as<K>(x);
     K const k = bits ^ ((bits >> sign_at) & magnitude);
-    return x == x ? k : Least ? cuda::std::numeric_limits<K>::min() : magnitude;
+    return x == x ? k : Least ? stl::numeric_limits<K>::min() : magnitude;
   } else {
     return static_cast<K>(v);
   }

@@ -5,11 +5,8 @@
 // costs NVRTC 0.7 s where this costs nothing.
 #pragma once
 
-#include <cuda/std/concepts>
-#include <cuda/std/cstddef>
-#include <cuda/std/cstdint>
-
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 
 namespace tally::inline v0 {
 

@@ -40,7 +40,7 @@ struct counting {
   T step;
   i64 first = 0;
   TALLY_INLINE constexpr T at(i64 i) const {
-    if constexpr (cuda::std::is_integral_v<T>) // wraps instead of being undefined
+    if constexpr (stl::is_integral_v<T>) // wraps instead of being undefined
       return static_cast<T>(static_cast<u64>(start) + static_cast<u64>(first + i) * static_cast<u64>(step));
     else
       return static_cast<T>(start + static_cast<T>(first + i) * step);
@@ -51,7 +51,7 @@ struct counting {
 /// Elements that only host code can produce.
 template <class View>
 struct host_column {
-  using value_type = cuda::std::remove_cvref_t<decltype(cuda::std::declval<View&>()[0])>;
+  using value_type = stl::remove_cvref_t<decltype(stl::declval<View&>()[0])>;
   static constexpr bool lowerable = false;
   View view;
   i64 first = 0;

@@ -114,7 +114,7 @@ struct call : expression_node<call<Op, Args...>> {
 
 private:
   template <class T>
-  using std_decay = cuda::std::remove_cvref_t<T>;
+  using std_decay = stl::remove_cvref_t<T>;
 };
 
 template <class Op, class... Args>

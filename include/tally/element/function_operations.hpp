@@ -15,7 +15,7 @@ namespace op {
 /// In what a function of real numbers is computed: float and double in themselves, small floats in float, the rest double.
 template <class T>
 TALLY_HD constexpr auto real_argument(T x) {
-  if constexpr (cuda::std::same_as<T, double> || cuda::std::same_as<T, float>)
+  if constexpr (stl::same_as<T, double> || stl::same_as<T, float>)
     return x;
   else if constexpr (small_float<T>)
     return static_cast<float>(x);
@@ -259,7 +259,7 @@ struct abs {
   TALLY_INLINE static constexpr auto apply(A a) {
     if constexpr (integer<A>)
       return a < A(0) ? wrapping::subtract(accumulator_t<A>(0), widen(a)) : widen(a);
-    else if constexpr (cuda::std::same_as<A, double>)
+    else if constexpr (stl::same_as<A, double>)
       return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull);
     else
       return bits_as<float>(bits_as<u32>(static_cast<float>(a)) & 0x7fffffffu);
@@ -308,9 +308,9 @@ struct is_nan {
 struct select {
   static constexpr char const* spelling = "select";
   template <class A, class B>
-    requires cuda::std::same_as<A, B> || reals<A, B>
+    requires stl::same_as<A, B> || reals<A, B>
   TALLY_INLINE static constexpr auto apply(bool condition, A a, B b) {
-    if constexpr (cuda::std::same_as<A, B>)
+    if constexpr (stl::same_as<A, B>)
       return condition ? a : b;
     else
       return condition ? static_cast<common_t<A, B>>(a) : static_cast<common_t<A, B>>(b);
@@ -326,7 +326,7 @@ struct cast {
     requires requires(A a) { static_cast<T>(a); }
   TALLY_INLINE static constexpr T apply(A a) {
     if constexpr (floating<A> && integer<T>) {
-      using limits = cuda::std::numeric_limits<T>;
+      using limits = stl::numeric_limits<T>;
       auto const x = static_cast<double>(widen(a));
       if (!(x == x))
         return T(0);

@@ -7,9 +7,8 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 
@@ -66,9 +65,9 @@ TALLY_INLINE constexpr normal_form normal_form_of(double x) {
   if (x == 0) return {1.0, -9000};
   if (!(x < infinity<double>())) return {1.0, 9000};
   bool const denormal = x < 0x1p-1022;
-  cuda::std::uint64_t const bits = bits_of(denormal ? x * 0x1p54 : x);
+  stl::uint64_t const bits = bits_of(denormal ? x * 0x1p54 : x);
   int const exponent = static_cast<int>(bits >> 52) - 1023 - (denormal ? 54 : 0);
-  return {from_bits((bits & cuda::std::uint64_t{0xfffffffffffff}) | cuda::std::uint64_t{0x3ff0000000000000}), exponent};
+  return {from_bits((bits & stl::uint64_t{0xfffffffffffff}) | stl::uint64_t{0x3ff0000000000000}), exponent};
 }
 
 } // namespace detail
@@ -117,14 +116,14 @@ TALLY_INLINE constexpr double atan2(double y, double x) {
   int const power = n.significand == 1 && n.exponent == -9000 ? -9000 : n.exponent - d.exponent;
   int const kept = power > 70 ? 70 : power < -70 ? -70 : power;
   pair_sum<double> const near =
-      atan_of_ratio(scaled(n.significand, static_cast<cuda::std::uint64_t>(kept)), d.significand);
+      atan_of_ratio(scaled(n.significand, static_cast<stl::uint64_t>(kept)), d.significand);
   bool const left = (bits_of(x) >> 63) != 0;
   if (left) {
     pair_sum<double> const lead = ordered_sum(4.0 * quarter_pi, -near.high);
     return with_sign_of(lead.high + (lead.low + fma(4.0, quarter_pi_rest, -near.low)), y);
   }
   int const rest = power > 70 ? 0 : power - kept < -1500 ? -1500 : power - kept;
-  return with_sign_of(scaled(near.high + near.low, static_cast<cuda::std::uint64_t>(rest)), y);
+  return with_sign_of(scaled(near.high + near.low, static_cast<stl::uint64_t>(rest)), y);
 }
 TALLY_INLINE constexpr float atan2(float y, float x) {
   return detail::narrowed(atan2(static_cast<double>(y), static_cast<double>(x)));

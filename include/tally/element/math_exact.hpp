@@ -8,8 +8,7 @@
 #pragma once
 
 #include <tally/base/config.hpp>
-
-#include <cuda/std/cstdint>
+#include <tally/base/stl.hpp>
 
 namespace tally::inline v0::math {
 
@@ -21,7 +20,7 @@ struct layout;
 
 template <>
 struct layout<float> {
-  using word = cuda::std::uint32_t;
+  using word = stl::uint32_t;
   static constexpr word fraction_bits = 23;
   static constexpr word bias = 127;
   static constexpr word magnitude = 0x7fffffffu;
@@ -32,7 +31,7 @@ struct layout<float> {
 
 template <>
 struct layout<double> {
-  using word = cuda::std::uint64_t;
+  using word = stl::uint64_t;
   static constexpr word fraction_bits = 52;
   static constexpr word bias = 1023;
   static constexpr word magnitude = 0x7fffffffffffffffu;
@@ -44,10 +43,10 @@ struct layout<double> {
 template <class T>
 using word_of = typename layout<T>::word;
 
-TALLY_INLINE constexpr cuda::std::uint32_t bits_of(float x) { return __builtin_bit_cast(cuda::std::uint32_t, x); }
-TALLY_INLINE constexpr cuda::std::uint64_t bits_of(double x) { return __builtin_bit_cast(cuda::std::uint64_t, x); }
-TALLY_INLINE constexpr float from_bits(cuda::std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
-TALLY_INLINE constexpr double from_bits(cuda::std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
+TALLY_INLINE constexpr stl::uint32_t bits_of(float x) { return __builtin_bit_cast(stl::uint32_t, x); }
+TALLY_INLINE constexpr stl::uint64_t bits_of(double x) { return __builtin_bit_cast(stl::uint64_t, x); }
+TALLY_INLINE constexpr float from_bits(stl::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+TALLY_INLINE constexpr double from_bits(stl::uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
 template <class T>
 TALLY_INLINE constexpr T infinity() {
@@ -173,7 +172,7 @@ TALLY_INLINE constexpr T polynomial(T x, T first, Rest... rest) {
 }
 
 /// The leading 26 bits of x.
-TALLY_INLINE constexpr double leading(double x) { return from_bits(bits_of(x) & ~cuda::std::uint64_t{0x7ffffff}); }
+TALLY_INLINE constexpr double leading(double x) { return from_bits(bits_of(x) & ~stl::uint64_t{0x7ffffff}); }
 /// a * b without error, where that is not near the denormals.
 TALLY_INLINE constexpr pair_sum<double> exact_product(double a, double b) {
   double const product = a * b;

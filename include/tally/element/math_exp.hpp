@@ -8,9 +8,8 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 
@@ -122,11 +121,11 @@ TALLY_INLINE constexpr reduced_exponent<T> reduce_exponent(T x) {
 }
 
 /// 2^shift e^x, anything for a NaN.
-TALLY_INLINE constexpr float scaled_exp(float x, cuda::std::uint32_t shift) {
+TALLY_INLINE constexpr float scaled_exp(float x, stl::uint32_t shift) {
   reduced_exponent<float> const r = reduce_exponent(clamped(x, -105.0f, 90.0f));
   return scaled_by_field(exp_of_small(r.sum()), r.doubled_field + shift);
 }
-TALLY_INLINE constexpr double scaled_exp(double x, cuda::std::uint64_t shift) {
+TALLY_INLINE constexpr double scaled_exp(double x, stl::uint64_t shift) {
   reduced_exponent<double> const r = reduce_exponent(clamped(x, -747.0, 712.0));
   return scaled_by_field(exp_of_small(r.high, r.low()), r.doubled_field + shift);
 }
@@ -221,8 +220,8 @@ TALLY_INLINE constexpr double expm1(double x) {
   using namespace detail;
   reduced_exponent<double> const r = reduce_exponent(clamped(x, -50.0, 712.0));
   // 2^-k, or nothing where that is far below the last bit.
-  cuda::std::uint64_t const field = 3 * layout<double>::bias - r.doubled_field;
-  double const unit = either(x < 700, from_bits(static_cast<cuda::std::uint64_t>(field << 52)), 0.0);
+  stl::uint64_t const field = 3 * layout<double>::bias - r.doubled_field;
+  double const unit = either(x < 700, from_bits(static_cast<stl::uint64_t>(field << 52)), 0.0);
   pair_sum<double> const lead = ordered_sum(1.0 - unit, r.high);
   double const result = scaled_by_field(lead.high + (lead.low + exp_rest(r.high, r.low())), r.doubled_field);
   return either(x == 0, x, unless_nan(x, result));
@@ -232,7 +231,7 @@ TALLY_INLINE constexpr float expm1(float x) { return detail::narrowed(expm1(stat
 /// (e^x - e^-x) / 2.
 TALLY_INLINE constexpr double sinh(double x) {
   double const size = detail::magnitude_of(x);
-  double const half = detail::scaled_exp(size, ~cuda::std::uint64_t{0});
+  double const half = detail::scaled_exp(size, ~stl::uint64_t{0});
   double const result = detail::either(size < 1, detail::sinh_below_one(size), half - 0.25 / half);
   return detail::unless_nan(x, detail::with_sign_of(result, x));
 }
@@ -240,7 +239,7 @@ TALLY_INLINE constexpr float sinh(float x) { return detail::narrowed(sinh(static
 
 /// (e^x + e^-x) / 2.
 TALLY_INLINE constexpr double cosh(double x) {
-  double const half = detail::scaled_exp(detail::magnitude_of(x), ~cuda::std::uint64_t{0});
+  double const half = detail::scaled_exp(detail::magnitude_of(x), ~stl::uint64_t{0});
   return detail::unless_nan(x, half + 0.25 / half);
 }
 TALLY_INLINE constexpr float cosh(float x) { return detail::narrowed(cosh(static_cast<double>(x))); }

@@ -8,9 +8,8 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 

@@ -7,12 +7,11 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 #include <tally/element/math_exp.hpp>
 #include <tally/element/math_log.hpp>
 #include <tally/element/math_round.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 
@@ -80,7 +79,7 @@ TALLY_INLINE constexpr double cbrt(double x) {
   double const a = denormal ? size * 0x1p54 : size;
   // A third of the exponent to within 10 %, a polynomial in the cube's error to 2^-22, then one step of third order
   // from a value of 26 bits, whose square is exact.
-  double const rough = from_bits(bits_of(a) / 3 + cuda::std::uint64_t{0x2a9f70a3d70a3dc8});
+  double const rough = from_bits(bits_of(a) / 3 + stl::uint64_t{0x2a9f70a3d70a3dc8});
   double const near =
       leading(rough * polynomial(rough * rough * (rough / a), 0x1.e05e935db4bbap+0, -0x1.e2f96e8cf3e23p+0,
                                  0x1.9f9695c642c36p+0, -0x1.84cc716a8eab2p-1, 0x1.2b53f1fe70bcbp-3));

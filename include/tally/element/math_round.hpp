@@ -4,9 +4,8 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 
@@ -56,7 +55,7 @@ TALLY_INLINE constexpr T round(T x) {
 template <class T>
 struct parts {
   word_of<T> exponent;
-  cuda::std::uint64_t significand;
+  stl::uint64_t significand;
 };
 template <class T>
 TALLY_HD constexpr parts<T> parts_of(T x) {
@@ -75,7 +74,7 @@ TALLY_HD constexpr T fmod(T x, T y) {
   if (left < right) return x;
   parts<T> const n = parts_of(left);
   parts<T> const d = parts_of(right);
-  cuda::std::uint64_t rest = n.significand % d.significand;
+  stl::uint64_t rest = n.significand % d.significand;
   for (word_of<T> shift = n.exponent - d.exponent; shift != 0 && rest != 0;) {
     word_of<T> const step = shift < 63 - form::fraction_bits ? shift : 63 - form::fraction_bits;
     rest = (rest << step) % d.significand;

@@ -8,9 +8,8 @@
 #pragma once
 
 #include <tally/base/config.hpp>
+#include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
-
-#include <cuda/std/cstdint>
 
 namespace tally::inline v0::math {
 
@@ -18,7 +17,7 @@ namespace detail {
 
 /// n mod 4 quarter turns and what is left of the angle.
 struct reduced_angle {
-  cuda::std::uint32_t quarter;
+  stl::uint32_t quarter;
   pair_sum<double> rest;
 };
 
@@ -29,38 +28,38 @@ TALLY_INLINE constexpr reduced_angle reduce_small_angle(double x) {
   pair_sum<double> const first = exact_sum(fma(n, -0x1.921fb544p+0, x), n * -0x1.0b4611a6p-34);
   pair_sum<double> const second = exact_sum(first.high, n * -0x1.3198a2ep-69);
   pair_sum<double> const rest = ordered_sum(second.high, first.low + fma(n, -0x1.b839a252049c1p-104, second.low));
-  return {static_cast<cuda::std::uint32_t>(bits_of(shifted)) & 3u, rest};
+  return {static_cast<stl::uint32_t>(bits_of(shifted)) & 3u, rest};
 }
 
 /// 192 bits of 4 x / (2 pi) mod 4, the first two before the binary point, the highest word first.
 struct turn_bits {
-  cuda::std::uint32_t word[6];
+  stl::uint32_t word[6];
 };
 TALLY_HD constexpr turn_bits bits_of_turns(double x) {
   // 2/pi in binary, behind 64 zeros.
-  constexpr cuda::std::uint32_t two_over_pi[40] = {
+  constexpr stl::uint32_t two_over_pi[40] = {
       0x00000000u, 0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
       0xfe5163abu, 0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
       0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu,
       0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du,
       0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
-  cuda::std::uint64_t const bits = bits_of(x);
-  cuda::std::uint64_t const significand = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
+  stl::uint64_t const bits = bits_of(x);
+  stl::uint64_t const significand = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
   // x = significand 2^e with e = field - 1075; the bits of 2/pi above weight 2^(2 - e) give whole turns.
-  cuda::std::uint32_t const start = static_cast<cuda::std::uint32_t>((bits >> 52) & 0x7ffu) - 1075u + 62u;
-  cuda::std::uint32_t const index = start >> 5, shift = start & 31u;
+  stl::uint32_t const start = static_cast<stl::uint32_t>((bits >> 52) & 0x7ffu) - 1075u + 62u;
+  stl::uint32_t const index = start >> 5, shift = start & 31u;
   turn_bits turns{};
-  cuda::std::uint64_t carry_low = 0, carry_high = 0;
-  cuda::std::uint64_t const m_low = significand & 0xffffffffu, m_high = significand >> 32;
-  cuda::std::uint64_t below = 0; // the next lower word of the window
+  stl::uint64_t carry_low = 0, carry_high = 0;
+  stl::uint64_t const m_low = significand & 0xffffffffu, m_high = significand >> 32;
+  stl::uint64_t below = 0; // the next lower word of the window
   for (int i = 5; i >= 0; --i) {
-    cuda::std::uint32_t const at = index + static_cast<cuda::std::uint32_t>(i);
-    cuda::std::uint64_t const two = (static_cast<cuda::std::uint64_t>(two_over_pi[at]) << 32) | two_over_pi[at + 1];
-    cuda::std::uint64_t const word = ((two << shift) >> 32) & 0xffffffffu;
+    stl::uint32_t const at = index + static_cast<stl::uint32_t>(i);
+    stl::uint64_t const two = (static_cast<stl::uint64_t>(two_over_pi[at]) << 32) | two_over_pi[at + 1];
+    stl::uint64_t const word = ((two << shift) >> 32) & 0xffffffffu;
     carry_low += word * m_low;
     carry_high += below * m_high;
-    cuda::std::uint64_t const sum = (carry_low & 0xffffffffu) + (carry_high & 0xffffffffu);
-    turns.word[i] = static_cast<cuda::std::uint32_t>(sum);
+    stl::uint64_t const sum = (carry_low & 0xffffffffu) + (carry_high & 0xffffffffu);
+    turns.word[i] = static_cast<stl::uint32_t>(sum);
     carry_low = (carry_low >> 32) + (sum >> 32);
     carry_high >>= 32;
     below = word;
@@ -71,15 +70,15 @@ TALLY_HD constexpr turn_bits bits_of_turns(double x) {
 /// For |x| >= 2^20 pi/2, finite.
 TALLY_HD constexpr reduced_angle reduce_large_angle(double x) {
   turn_bits turns = bits_of_turns(x);
-  cuda::std::uint32_t const top = turns.word[0];
+  stl::uint32_t const top = turns.word[0];
   bool const upper_half = (top & 0x20000000u) != 0;
-  cuda::std::uint32_t const quarter = (top >> 30) + (upper_half ? 1u : 0u);
+  stl::uint32_t const quarter = (top >> 30) + (upper_half ? 1u : 0u);
   // The fraction, or one less it, so that it is at most a half; bits that are left out are worth 2^-137.
   turns.word[0] = (upper_half ? ~top : top) & 0x3fffffffu;
   double unit = 0x1p-190;
   pair_sum<double> fraction{0.0, 0.0};
   for (int i = 5; i >= 0; --i) {
-    cuda::std::uint32_t const word = upper_half && i != 0 ? ~turns.word[i] : turns.word[i];
+    stl::uint32_t const word = upper_half && i != 0 ? ~turns.word[i] : turns.word[i];
     pair_sum<double> const sum = exact_sum(static_cast<double>(word) * unit, fraction.high);
     fraction = {sum.high, fraction.low + sum.low};
     unit *= 0x1p32;

@@ -89,7 +89,7 @@ struct negated {
   template <class A>
     requires real<A> || requires(A a) { -a; }
   TALLY_INLINE static constexpr auto apply(A a) {
-    if constexpr (integer<A> || cuda::std::same_as<A, bool>)
+    if constexpr (integer<A> || stl::same_as<A, bool>)
       return wrapping::subtract(i64(0), static_cast<i64>(a));
     else if constexpr (real<A>)
       return -widen(a);
@@ -104,7 +104,7 @@ TALLY_INLINE constexpr bool less_than(A a, B b) {
   if constexpr (integer<A> && integer<B>) {
     auto const x = widen(a);
     auto const y = widen(b);
-    if constexpr (cuda::std::same_as<decltype(x), decltype(y)>)
+    if constexpr (stl::same_as<decltype(x), decltype(y)>)
       return x < y;
     else if constexpr (A(-1) < A(0))
       return x < 0 || static_cast<u64>(x) < y;
@@ -132,7 +132,7 @@ TALLY_INLINE constexpr bool equal_to(A a, B b) {
 struct less {
   static constexpr char const* spelling = "<";
   template <class A, class B>
-    requires reals<A, B> || requires(A a, B b) { { a < b } -> cuda::std::convertible_to<bool>; }
+    requires reals<A, B> || requires(A a, B b) { { a < b } -> stl::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(a, b);
   }
@@ -141,7 +141,7 @@ struct less {
 struct greater {
   static constexpr char const* spelling = ">";
   template <class A, class B>
-    requires reals<A, B> || requires(A a, B b) { { b < a } -> cuda::std::convertible_to<bool>; }
+    requires reals<A, B> || requires(A a, B b) { { b < a } -> stl::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(b, a);
   }
@@ -151,8 +151,8 @@ struct less_equal {
   static constexpr char const* spelling = "<=";
   template <class A, class B>
     requires reals<A, B> || requires(A a, B b) {
-      { a < b } -> cuda::std::convertible_to<bool>;
-      { a == b } -> cuda::std::convertible_to<bool>;
+      { a < b } -> stl::convertible_to<bool>;
+      { a == b } -> stl::convertible_to<bool>;
     }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(a, b) || equal_to(a, b);
@@ -163,8 +163,8 @@ struct greater_equal {
   static constexpr char const* spelling = ">=";
   template <class A, class B>
     requires reals<A, B> || requires(A a, B b) {
-      { b < a } -> cuda::std::convertible_to<bool>;
-      { a == b } -> cuda::std::convertible_to<bool>;
+      { b < a } -> stl::convertible_to<bool>;
+      { a == b } -> stl::convertible_to<bool>;
     }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return less_than(b, a) || equal_to(a, b);
@@ -174,7 +174,7 @@ struct greater_equal {
 struct equal {
   static constexpr char const* spelling = "==";
   template <class A, class B>
-    requires reals<A, B> || requires(A a, B b) { { a == b } -> cuda::std::convertible_to<bool>; }
+    requires reals<A, B> || requires(A a, B b) { { a == b } -> stl::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return equal_to(a, b);
   }
@@ -183,7 +183,7 @@ struct equal {
 struct not_equal {
   static constexpr char const* spelling = "!=";
   template <class A, class B>
-    requires reals<A, B> || requires(A a, B b) { { a == b } -> cuda::std::convertible_to<bool>; }
+    requires reals<A, B> || requires(A a, B b) { { a == b } -> stl::convertible_to<bool>; }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
     return !equal_to(a, b);
   }

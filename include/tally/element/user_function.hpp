@@ -59,7 +59,7 @@ struct host_call : expression_node<host_call<F, Args...>> {
           auto replaced = make_pack(a.substitute(with)...);
           return unpack(
               [&](auto const&... r) {
-                return host_call<F, cuda::std::remove_cvref_t<decltype(r)>...>(function, make_pack(r...));
+                return host_call<F, stl::remove_cvref_t<decltype(r)>...>(function, make_pack(r...));
               },
               replaced);
         },

@@ -15,7 +15,7 @@ struct folded_call;
 template <class Fold>
 inline constexpr bool has_an_accumulator = false;
 template <fold_like Fold>
-  requires(!cuda::std::same_as<Fold, typename Fold::tally_fold>)
+  requires(!stl::same_as<Fold, typename Fold::tally_fold>)
 inline constexpr bool has_an_accumulator<Fold> = has_an_accumulator<typename Fold::tally_fold>;
 template <class Op, class Values, class Mask>
 inline constexpr bool has_an_accumulator<folding<Op, Values, Mask>> = requires(Op o) { o.template in<double>(); };
@@ -82,7 +82,7 @@ private:
   template <class F>
   constexpr auto each_leaf(F f) const {
     auto change = [&](auto const& arg) {
-      if constexpr (fold_like<cuda::std::remove_cvref_t<decltype(arg)>>)
+      if constexpr (fold_like<stl::remove_cvref_t<decltype(arg)>>)
         return f(arg);
       else
         return arg;

@@ -23,7 +23,7 @@ struct outcome {
 template <class T>
 constexpr T with_one_nan(T x) {
   if constexpr (floating<T>)
-    return x == x ? x : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+    return x == x ? x : static_cast<T>(stl::numeric_limits<float>::quiet_NaN());
   else if constexpr (requires { x.real() + x.imag(); })
     return T(with_one_nan(x.real()), with_one_nan(x.imag()));
   else
@@ -55,7 +55,7 @@ struct leaf {
   template <class Outcome>
   constexpr bool empty(Outcome const& o) const {
     auto const& m = get<I>(o.leaves).monoid;
-    if constexpr (partial_monoid<cuda::std::remove_cvref_t<decltype(m)>>)
+    if constexpr (partial_monoid<stl::remove_cvref_t<decltype(m)>>)
       return m.empty(get<I>(o.states), o.of);
     else
       return false;

@@ -25,7 +25,7 @@ struct arg_monoid {
   using state = placed<key>;
   static constexpr laws law = any_order;
   TALLY_INLINE static constexpr key farthest_key() {
-    return Least ? cuda::std::numeric_limits<key>::max() : cuda::std::numeric_limits<key>::min();
+    return Least ? stl::numeric_limits<key>::max() : stl::numeric_limits<key>::min();
   }
   TALLY_INLINE static constexpr bool beats(key a, i64 at_a, key b, i64 at_b) {
     return (Least ? a < b : b < a) || (a == b && static_cast<u64>(at_a) < static_cast<u64>(at_b));

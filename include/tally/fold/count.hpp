@@ -62,7 +62,7 @@ namespace op {
 struct unmet {
   static constexpr char const* spelling = "!";
   static constexpr bool takes_a_condition = true;
-  template <cuda::std::same_as<bool> Condition>
+  template <stl::same_as<bool> Condition>
   TALLY_INLINE static constexpr bool apply(Condition c) {
     return !c;
   }

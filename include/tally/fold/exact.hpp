@@ -92,16 +92,16 @@ struct exact_sum_monoid {
   /// The sum over n, rounded once; of nothing, NaN.
   constexpr To mean(state const& s, i64 n) const {
     if (n == 0)
-      return cuda::std::numeric_limits<To>::quiet_NaN();
+      return stl::numeric_limits<To>::quiet_NaN();
     return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, {static_cast<u64>(n), 0});
   }
 
 private:
   static constexpr To special(state const& s) {
-    To const infinity = cuda::std::numeric_limits<To>::infinity();
+    To const infinity = stl::numeric_limits<To>::infinity();
     return s.special == infinity_came         ? infinity
            : s.special == minus_infinity_came ? -infinity
-                                              : cuda::std::numeric_limits<To>::quiet_NaN();
+                                              : stl::numeric_limits<To>::quiet_NaN();
   }
 };
 
@@ -111,7 +111,7 @@ template <class V, class To, class OtherTo>
 constexpr To exact_variance(typename exact_sum_monoid<V, OtherTo, 1>::state const& total,
                             typename exact_sum_monoid<V, OtherTo, 2>::state const& squares, i64 n, i64 fewer) {
   if (n <= fewer || (total.special | squares.special) != 0)
-    return cuda::std::numeric_limits<To>::quiet_NaN();
+    return stl::numeric_limits<To>::quiet_NaN();
   auto size = total.sum;
   if (size.negative())
     size.negate();
@@ -134,7 +134,7 @@ constexpr To exact_variance(typename exact_sum_monoid<V, OtherTo, 1>::state cons
 template <class M, class... Vs>
 struct exact_counterpart {};
 template <class A, floating... Vs>
-  requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
+  requires(stl::same_as<A, float> || stl::same_as<A, double>)
 struct exact_counterpart<sum_monoid<A>, Vs...> {
   using type = exact_sum_monoid<decltype((accumulator_t<Vs>{} + ...)), A, int(sizeof...(Vs))>;
 };

@@ -19,9 +19,9 @@ struct maybe_fold;
 /// Both conditions; always disappears.
 template <class A, class B>
 TALLY_HD constexpr auto both_masks(A a, B b) {
-  if constexpr (cuda::std::same_as<A, always>)
+  if constexpr (stl::same_as<A, always>)
     return b;
-  else if constexpr (cuda::std::same_as<B, always>)
+  else if constexpr (stl::same_as<B, always>)
     return a;
   else
     return a && b;

@@ -23,7 +23,7 @@ template <class F>
 concept device_function = requires { typename F::device_text; };
 
 template <class Law, class... Laws>
-inline constexpr bool declares = (false || ... || cuda::std::same_as<Law, Laws>);
+inline constexpr bool declares = (false || ... || stl::same_as<Law, Laws>);
 
 template <class State, class Combine, class Lift, class Lower, class... Laws>
 struct custom_monoid {
@@ -54,10 +54,10 @@ struct custom_operation : fold_operation<custom_operation<State, Combine, Lift, 
   Lower lower;
   template <class... Vs>
   static constexpr bool accepts = requires(Lift l, Combine c, Lower w, State s, Vs... vs) {
-    { l(vs...) } -> cuda::std::convertible_to<State>;
-    { c(s, s) } -> cuda::std::convertible_to<State>;
+    { l(vs...) } -> stl::convertible_to<State>;
+    { c(s, s) } -> stl::convertible_to<State>;
     w(s);
-    requires !cuda::std::is_void_v<decltype(w(s))>;
+    requires !stl::is_void_v<decltype(w(s))>;
   };
   template <class...>
   constexpr auto bind() const {
@@ -80,7 +80,7 @@ constexpr auto judge_fold_of() {
 /// A fold of the user's own: identity is a trivially copyable state (size <= 256 bytes), combine(state, state) -> state,
 /// lift(values...) -> state, lower(state) -> answer; laws are associative, commutative, order_free.
 template <class State, class Combine, class Lift, class Lower, class... Laws>
-  requires cuda::std::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>
+  requires stl::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>
 constexpr auto fold_of(State identity, Combine combine, Lift lift, Lower lower, Laws...) {
   using op = custom_operation<State, Combine, Lift, Lower, Laws...>;
   return fold_of_one<op>{op{{}, identity, combine, lift, lower}, {}, {}};
@@ -88,7 +88,7 @@ constexpr auto fold_of(State identity, Combine combine, Lift lift, Lower lower, 
 
 /// Without the law, or with a state that cannot travel: refused.
 template <class State, class Combine, class Lift, class Lower, class... Laws>
-  requires(!cuda::std::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>)
+  requires(!stl::same_as<decltype(detail::judge_fold_of<State, Laws...>()), allowed>)
 auto fold_of(State, Combine, Lift, Lower, Laws...) -> typename decltype(detail::judge_fold_of<State, Laws...>())::type {
   return {};
 }

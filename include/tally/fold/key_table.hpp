@@ -11,7 +11,7 @@ namespace tally::inline v0 {
 
 /// What a key is kept as: 32 bits at least.
 template <class K>
-using key_word = cuda::std::conditional_t<sizeof(K) == 8, u64, u32>;
+using key_word = stl::conditional_t<sizeof(K) == 8, u64, u32>;
 
 template <class Word>
 struct alignas(2 * sizeof(Word)) key_entry {

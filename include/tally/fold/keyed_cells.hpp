@@ -43,7 +43,7 @@ struct cell_of<sum_monoid<A>> {
   static constexpr int bytes = 8;
 };
 template <class A>
-  requires(cuda::std::same_as<A, float> || cuda::std::same_as<A, double>)
+  requires(stl::same_as<A, float> || stl::same_as<A, double>)
 struct cell_of<sum_monoid<A>> {
   static constexpr cell_kind kind = cell_kind::added;
   static constexpr int bytes = int(sizeof(A));
@@ -63,7 +63,7 @@ template <real T, bool Least>
 struct cell_of<seen<extreme_monoid<T, Least>>> {
   using key = ordered_key_t<T>;
   /// What atomics compare: 32 bits at least.
-  using word = cuda::std::conditional_t<sizeof(key) == 8, key, cuda::std::conditional_t<(key(-1) < key(0)), i32, u32>>;
+  using word = stl::conditional_t<sizeof(key) == 8, key, stl::conditional_t<(key(-1) < key(0)), i32, u32>>;
   static constexpr cell_kind kind = cell_kind::ordered;
   static constexpr int bytes = 2 * int(sizeof(word)); ///< the key, and 32 bits that say whether any came
 };

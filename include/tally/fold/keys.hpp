@@ -153,7 +153,7 @@ struct bin {
   static constexpr char const* spelling = "bin";
   template <real T>
   TALLY_INLINE static constexpr i32 apply(T x, uniform_bins const& bins) {
-    if constexpr (cuda::std::same_as<decltype(widen(x)), float>)
+    if constexpr (stl::same_as<decltype(widen(x)), float>)
       return bins(widen(x));
     else
       return bins(static_cast<double>(widen(x)));

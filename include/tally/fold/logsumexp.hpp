@@ -15,7 +15,7 @@ struct logsumexp_monoid {
     A largest, sum;
   };
   static constexpr laws law = any_grouping;
-  TALLY_INLINE constexpr state identity() const { return {-cuda::std::numeric_limits<A>::infinity(), A(0)}; }
+  TALLY_INLINE constexpr state identity() const { return {-stl::numeric_limits<A>::infinity(), A(0)}; }
   template <class V>
   TALLY_INLINE constexpr state lift(i64, V v) const {
     return {static_cast<A>(v), A(1)};
@@ -45,7 +45,7 @@ struct logsumexp_monoid {
     TALLY_INLINE constexpr state close(logsumexp_monoid, int j) const { return s[j]; }
   };
   A lower(state const& s, summary) const {
-    if (!(math::abs(s.largest) < cuda::std::numeric_limits<A>::infinity())) // nothing, infinity or NaN
+    if (!(math::abs(s.largest) < stl::numeric_limits<A>::infinity())) // nothing, infinity or NaN
       return s.largest;
     return s.largest + math::log(s.sum);
   }
@@ -59,10 +59,10 @@ struct logsumexp_operation : fold_operation<logsumexp_operation<In>> {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (stl::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
-    using A = cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;
+    using A = stl::conditional_t<stl::is_void_v<In>, decltype(op::real_argument(V{})), In>;
     return logsumexp_monoid<A>{};
   }
 };

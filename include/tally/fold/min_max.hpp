@@ -13,22 +13,22 @@ namespace tally::inline v0 {
 template <class T, bool Least>
 TALLY_HD constexpr T farthest() {
   if constexpr (floating<T> && !small_float<T>)
-    return Least ? cuda::std::numeric_limits<T>::infinity() : -cuda::std::numeric_limits<T>::infinity();
+    return Least ? stl::numeric_limits<T>::infinity() : -stl::numeric_limits<T>::infinity();
   else
-    return Least ? cuda::std::numeric_limits<T>::max() : cuda::std::numeric_limits<T>::lowest();
+    return Least ? stl::numeric_limits<T>::max() : stl::numeric_limits<T>::lowest();
 }
 
 /// The least (Least) or greatest of two numbers in S = T, or float for the small floats.
 template <class T, bool Least>
 struct extreme_monoid {
-  using state = cuda::std::conditional_t<small_float<T>, float, T>;
+  using state = stl::conditional_t<small_float<T>, float, T>;
   static constexpr laws law = any_order;
   static constexpr bool empty_by_extent = true;
   TALLY_INLINE constexpr state identity() const { return farthest<state, Least>(); }
   TALLY_INLINE constexpr state lift(i64, T v) const { return static_cast<state>(v); }
   TALLY_INLINE constexpr state combine(state a, state b) const {
 #if defined(__CUDA_ARCH__)
-    if constexpr (cuda::std::same_as<state, float>) {
+    if constexpr (stl::same_as<state, float>) {
       float r;
       if constexpr (Least)
         asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
@@ -41,7 +41,7 @@ struct extreme_monoid {
   }
   constexpr T lower(state s, summary) const {
     if constexpr (floating<T>)
-      return s == s ? static_cast<T>(s) : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+      return s == s ? static_cast<T>(s) : static_cast<T>(stl::numeric_limits<float>::quiet_NaN());
     else
       return s;
   }
@@ -70,7 +70,7 @@ struct extreme_number_monoid {
   constexpr bool empty(state const& s, summary) const { return s.came == 0; }
   constexpr T lower(state const& s, summary of) const {
     return (s.came & number_came) != 0 ? inner{}.lower(s.s, of)
-                                       : static_cast<T>(cuda::std::numeric_limits<float>::quiet_NaN());
+                                       : static_cast<T>(stl::numeric_limits<float>::quiet_NaN());
   }
 };
 

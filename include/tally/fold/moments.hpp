@@ -77,10 +77,10 @@ struct moments_operation : fold_operation<moments_operation<K, In>> {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (stl::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
-    using A = cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;
+    using A = stl::conditional_t<stl::is_void_v<In>, decltype(op::real_argument(V{})), In>;
     return moments_monoid<A, K>{};
   }
 };
@@ -154,10 +154,10 @@ struct covariance_operation : fold_operation<covariance_operation<In>> {
     return {};
   }
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 2 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
+  static constexpr bool accepts = sizeof...(Vs) == 2 && (real<Vs> && ...) && (stl::is_void_v<In> || floating<In>);
   template <class V, class W>
   static constexpr auto bind() {
-    using A = cuda::std::conditional_t<cuda::std::is_void_v<In>,
+    using A = stl::conditional_t<stl::is_void_v<In>,
                                        decltype(op::real_argument(V{}) + op::real_argument(W{})), In>;
     return covariance_monoid<A>{};
   }

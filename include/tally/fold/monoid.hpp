@@ -27,25 +27,25 @@ struct summary {
 
 template <class M>
 concept monoid = requires(M const& m, typename M::state s) {
-  { M::law } -> cuda::std::convertible_to<laws>;
-  { m.identity() } -> cuda::std::same_as<typename M::state>;
-  { m.combine(s, s) } -> cuda::std::same_as<typename M::state>;
+  { M::law } -> stl::convertible_to<laws>;
+  { m.identity() } -> stl::same_as<typename M::state>;
+  { m.combine(s, s) } -> stl::same_as<typename M::state>;
   m.lower(s, summary{});
 };
 
 /// A monoid whose answer needs at least one element: it says whether a state has seen any.
 template <class M>
 concept partial_monoid = monoid<M> && requires(M const& m, typename M::state s) {
-  { m.empty(s, summary{}) } -> cuda::std::same_as<bool>;
+  { m.empty(s, summary{}) } -> stl::same_as<bool>;
 };
 
 /// A monoid whose states carry how many elements they hold, and need not where all hold equally many: then even_part(s) is all
 /// that moves, and combine_even(a, b, n) combines the states of n elements each to the bits of combine.
 template <class M>
 concept even_monoid = monoid<M> && requires(M const& m, typename M::state s, typename M::even e, u64 n) {
-  { m.even_part(s) } -> cuda::std::same_as<typename M::even>;
-  { m.combine_even(e, e, n) } -> cuda::std::same_as<typename M::even>;
-  { m.of_even(e, n) } -> cuda::std::same_as<typename M::state>;
+  { m.even_part(s) } -> stl::same_as<typename M::even>;
+  { m.combine_even(e, e, n) } -> stl::same_as<typename M::even>;
+  { m.of_even(e, n) } -> stl::same_as<typename M::state>;
 };
 
 /// N lanes that hold whole states.

@@ -30,7 +30,7 @@ struct product_operation : fold_operation<product_operation<In>> {
     return {};
   }
   template <class V>
-  using accumulator = cuda::std::conditional_t<cuda::std::is_void_v<In>, accumulator_t<V>, In>;
+  using accumulator = stl::conditional_t<stl::is_void_v<In>, accumulator_t<V>, In>;
   template <class V>
   static constexpr bool multiplies = requires(V v, accumulator<V> a) {
     static_cast<accumulator<V>>(v);

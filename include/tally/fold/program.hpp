@@ -33,7 +33,7 @@ template <class Monoid, class Values, class Mask>
 struct bound {
   using monoid_type = Monoid;
   using state = typename Monoid::state;
-  static constexpr bool masked = !cuda::std::same_as<Mask, always>;
+  static constexpr bool masked = !stl::same_as<Mask, always>;
   /// False as soon as a part exists as host code only.
   static constexpr bool lowerable = monoid_is_lowerable<Monoid> && all_lowerable(static_cast<Values const*>(nullptr)) &&
                                     Mask::lowerable;
@@ -65,7 +65,7 @@ struct program {
   TALLY_INLINE constexpr auto row_at(i64 e) const {
     return unpack(
         [&](auto const&... c) TALLY_INLINE_LAMBDA {
-          return row<typename cuda::std::remove_cvref_t<decltype(c)>::value_type...>{make_pack(c.at(e)...), first + e};
+          return row<typename stl::remove_cvref_t<decltype(c)>::value_type...>{make_pack(c.at(e)...), first + e};
         },
         columns);
   }

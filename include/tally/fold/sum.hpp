@@ -65,7 +65,7 @@ struct checked_sum_monoid {
     return {low, a.high + b.high + (low < a.low ? 1 : 0)};
   }
   constexpr bool overflowed(state const& s) const {
-    if constexpr (cuda::std::same_as<Acc, u64>)
+    if constexpr (stl::same_as<Acc, u64>)
       return s.high != 0;
     else
       return s.high != (static_cast<i64>(s.low) < 0 ? -1 : 0);
@@ -87,7 +87,7 @@ struct sum_operation : fold_operation<sum_operation<In, Form>> {
   constexpr sum_operation<In, sum_form::checked> checked() const { return {}; }
 
   template <class V>
-  using accumulator = cuda::std::conditional_t<cuda::std::is_void_v<In>, accumulator_t<V>, In>;
+  using accumulator = stl::conditional_t<stl::is_void_v<In>, accumulator_t<V>, In>;
   template <class V>
   static constexpr bool adds = requires(V v, accumulator<V> a) {
     static_cast<accumulator<V>>(v);

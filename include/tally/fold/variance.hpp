@@ -85,9 +85,9 @@ struct variance_operation : fold_operation<variance_operation<In>> {
   }
   template <class V>
   using accumulator =
-      cuda::std::conditional_t<cuda::std::is_void_v<In>, decltype(op::real_argument(V{})), In>;
+      stl::conditional_t<stl::is_void_v<In>, decltype(op::real_argument(V{})), In>;
   template <class... Vs>
-  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (cuda::std::is_void_v<In> || floating<In>);
+  static constexpr bool accepts = sizeof...(Vs) == 1 && (real<Vs> && ...) && (stl::is_void_v<In> || floating<In>);
   template <class V>
   static constexpr auto bind() {
     return variance_monoid<accumulator<V>>{};
@@ -103,7 +103,7 @@ struct variance {
   template <class A>
   static constexpr A apply(deviations<A> const& s) {
     if (s.n <= u64(Fewer))
-      return cuda::std::numeric_limits<A>::quiet_NaN();
+      return stl::numeric_limits<A>::quiet_NaN();
     return s.squares / static_cast<A>(static_cast<i64>(s.n) - Fewer);
   }
 };

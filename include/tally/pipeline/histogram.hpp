@@ -50,7 +50,7 @@ constexpr i64 all_bins(i64 a, i64 b) {
 }
 template <class E>
 constexpr bool is_sound(bins_of_axis<E> const& a) {
-  return a.low < a.high && a.high - a.low <= cuda::std::numeric_limits<double>::max();
+  return a.low < a.high && a.high - a.low <= stl::numeric_limits<double>::max();
 }
 template <class... Folds, class First, class... Axes>
 constexpr auto histogram_of(pack<Folds...> const& folds, First const& axis, Axes const&... axes) {

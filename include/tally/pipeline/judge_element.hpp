@@ -11,7 +11,7 @@ namespace tally::inline v0 {
 
 /// The type an expression has over elements of the given types.
 template <class Expr, class Row>
-using value_of = decltype(cuda::std::declval<Expr const&>().eval(cuda::std::declval<Row const&>()));
+using value_of = decltype(stl::declval<Expr const&>().eval(stl::declval<Row const&>()));
 
 template <class Expr, class Row>
 constexpr auto judge_element();
@@ -20,8 +20,8 @@ constexpr auto judge_element();
 template <class F, class... Ts>
 concept gives_a_value = requires(F const& f, Ts... xs) {
   f(xs...);
-  requires !cuda::std::is_void_v<decltype(f(xs...))>;
-  requires __is_trivially_copyable(cuda::std::remove_cvref_t<decltype(f(xs...))>);
+  requires !stl::is_void_v<decltype(f(xs...))>;
+  requires __is_trivially_copyable(stl::remove_cvref_t<decltype(f(xs...))>);
 };
 template <class R>
 concept looks_like_a_range = requires(R& r) {
@@ -37,7 +37,7 @@ struct element_verdict { // placeholders, positions, numbers: nothing can be wro
 template <class Op, class... Args, class Row>
 struct element_verdict<call<Op, Args...>, Row> {
   static constexpr auto of_operation() {
-    if constexpr (requires { Op::apply(cuda::std::declval<value_of<Args, Row>>()...); })
+    if constexpr (requires { Op::apply(stl::declval<value_of<Args, Row>>()...); })
       return allowed{};
     else if constexpr (requires { Op::takes_a_condition; })
       return reason<because::filter_needs_a_condition<because::type_of<value_of<Args, Row>...>>>{};
@@ -46,7 +46,7 @@ struct element_verdict<call<Op, Args...>, Row> {
   }
   static constexpr auto of() {
     using Verdict = decltype(first_reason<decltype(judge_element<Args, Row>())...>());
-    if constexpr (cuda::std::same_as<Verdict, allowed>)
+    if constexpr (stl::same_as<Verdict, allowed>)
       return of_operation();
     else
       return Verdict{};
@@ -79,9 +79,9 @@ constexpr auto judge_element() {
 template <class Expr, class Row>
 constexpr auto judge_condition() {
   using Verdict = decltype(judge_element<Expr, Row>());
-  if constexpr (!cuda::std::same_as<Verdict, allowed>)
+  if constexpr (!stl::same_as<Verdict, allowed>)
     return Verdict{};
-  else if constexpr (!cuda::std::same_as<value_of<Expr, Row>, bool>)
+  else if constexpr (!stl::same_as<value_of<Expr, Row>, bool>)
     return reason<because::filter_needs_a_condition<because::type_of<value_of<Expr, Row>>>>{};
   else
     return allowed{};

@@ -34,7 +34,7 @@ TALLY_INLINE extent_of_bits look_at(S const* x, integer_for<S> const* on) {
   using shape = float_shape<S>;
   using I = integer_for<S>;
   constexpr int n = Bytes / int(sizeof(S)), stored = shape::precision - 1;
-  constexpr I size_bits = cuda::std::numeric_limits<I>::max();
+  constexpr I size_bits = stl::numeric_limits<I>::max();
   wide<I, n> most = wide<I, n>{}, least = wide<I, n>{} + size_bits;
   for (int e = 0; e < Elements; e += n) {
     wide<S, n> v;
@@ -157,7 +157,7 @@ TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<type
 template <int Bytes, int Elements, exact_monoid M>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x, typename M::number const* y) {
-  if constexpr (cuda::std::same_as<typename M::number, float>) {
+  if constexpr (stl::same_as<typename M::number, float>) {
     constexpr int n = Bytes / 8;
     using doubles = wide<double, n>;
     alignas(64) double products[Elements];

@@ -46,7 +46,7 @@ template <class M>
 concept has_vector_form = requires { typename vector_form<M>::number; };
 
 template <class T>
-concept machine_float = cuda::std::same_as<T, float> || cuda::std::same_as<T, double>;
+concept machine_float = stl::same_as<T, float> || stl::same_as<T, double>;
 template <class T>
 concept machine_number = integer<T> || machine_float<T>;
 
@@ -175,7 +175,7 @@ struct vector_form<extreme_monoid<T, Least>> {
       gather(b.signs);
     }
     TALLY_INLINE number state(int j, int) const {
-      if (nan[j] != 0) return cuda::std::numeric_limits<number>::quiet_NaN();
+      if (nan[j] != 0) return stl::numeric_limits<number>::quiet_NaN();
       if (best[j] == number(0)) return signs[j] < 0 ? -number(0) : number(0);
       return best[j];
     }

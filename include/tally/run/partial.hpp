@@ -218,7 +218,7 @@ template <class R, class... Options>
 auto partial(R const& r, Options... options) {
   auto const b = bind_checked<Options...>(r);
   i64 const begin = detail::position_in(options...);
-  if (begin < 0 || b.program.extent > cuda::std::numeric_limits<i64>::max() - begin)
+  if (begin < 0 || b.program.extent > stl::numeric_limits<i64>::max() - begin)
     throw too_large("a part of " + std::to_string(b.program.extent) + " elements at " + std::to_string(begin) +
                     " leaves the range of positions.");
   if (b.program.extent > 0 && begin % part_granularity(r, options...) != 0)
