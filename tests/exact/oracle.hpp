@@ -144,11 +144,10 @@ integer number_at(std::int64_t k, int scale) {
 
 /// x / (n * 2^scale) in T, rounded to nearest even; n > 0, and 2^scale must make every number of T whole. Exact zero is +0; what rounds to zero keeps its sign.
 template <class T>
-T nearest(integer const& x, int scale, std::int64_t n = 1) {
+T nearest(integer const& x, int scale, integer const& n) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   auto const infinity = static_cast<std::int64_t>(std::bit_cast<bits>(std::numeric_limits<T>::infinity()));
-  auto const times_n = integer(n);
-  auto const at = [&](std::int64_t k) { return number_at<T>(k, scale) * times_n; };
+  auto const at = [&](std::int64_t k) { return number_at<T>(k, scale) * n; };
   std::int64_t below = -infinity, above = infinity; // at(below) <= x < at(above), with room for what is larger
   if (compare(x, at(below)) <= 0) return -std::numeric_limits<T>::infinity();
   if (compare(x, at(above)) >= 0) return std::numeric_limits<T>::infinity();
@@ -160,6 +159,29 @@ T nearest(integer const& x, int scale, std::int64_t n = 1) {
   std::int64_t const k = nearer < 0 || (nearer == 0 && below % 2 == 0) ? below : above;
   T const size = std::bit_cast<T>(static_cast<bits>(k < 0 ? -k : k));
   return k < 0 || (k == 0 && x.negative()) ? -size : size;
+}
+
+template <class T>
+T nearest(integer const& x, int scale, std::int64_t n = 1) {
+  return nearest<T>(x, scale, integer(n));
+}
+
+/// The K-th central moment of finite numbers of T, by its definition: the sum of (n x - total)^K over n^(K + 1), rounded once to To.
+template <class To, class T>
+To central_moment(std::vector<T> const& x, int order) {
+  constexpr int scale = scale_of<T> / 2;
+  integer const n(static_cast<std::int64_t>(x.size()));
+  integer total, above, divisor = n;
+  for (T v : x) total = total + scaled(v, scale);
+  for (T v : x) {
+    integer const deviation = n * scaled(v, scale) - total;
+    integer power = deviation;
+    for (int k = 1; k < order; ++k) power = power * deviation;
+    above = above + power;
+  }
+  for (int k = 0; k < order; ++k) divisor = divisor * n;
+  int const whole = std::max(order * scale, -std::numeric_limits<To>::min_exponent + std::numeric_limits<To>::digits);
+  return nearest<To>(above.times_two_to(whole - order * scale), whole, divisor);
 }
 
 /// Exact sums of numbers of T and of their products.

@@ -188,6 +188,60 @@ TEST_CASE("elements that do not exist add nothing, whatever the expression makes
   }
 }
 
+TEST_CASE("moments of every kind of numbers have the bits of the CPU") {
+  if (no_kernels()) return;
+  for (std::size_t n : {1u, 1000u, 70001u, (1u << 20) + 77u})
+    for (int kind = 0; kind < kinds; ++kind) {
+      CAPTURE(n);
+      CAPTURE(kind);
+      auto const x = numbers<float>(kind, n, 21), y = numbers<float>(kind, n, 22);
+      on_device<float> const dx(x), dy(y);
+      CHECK(same_bits(run(from(device(dx.data(), dx.size())) | moments<4>, exact, on::gpu), run(from(x) | moments<4>, exact, on::cpu)));
+      auto const folds = reduce(moments<3>(_1), moments<4>(_2).where(_1 > 0.f), moments<2>(_1 * _2), variance(_1 * _2), max(_2));
+      CHECK(same_bits(run(from(device(dx.data(), dx.size()), device(dy.data(), dy.size())) | folds, exact, on::gpu), run(from(x, y) | folds, exact, on::cpu)));
+      if (n > 70001) continue; // powers of doubles go the slow way
+      auto const z = numbers<double>(kind, n, 23);
+      on_device<double> const dz(z);
+      CHECK(same_bits(run(from(device(dz.data(), dz.size())) | moments<4>, exact, on::gpu), run(from(z) | moments<4>, exact, on::cpu)));
+    }
+}
+
+TEST_CASE("moments of small floats, of long columns through a ring, in any order") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(24);
+  std::vector<f16> halves(100001);
+  for (auto& h : halves) h = f16(oracle::random_number<float>(random, static_cast<int>(random() % 20) - 10));
+  on_device<f16> const there(halves);
+  auto const of_halves = run(from(halves) | moments<4>, exact, on::cpu);
+  CHECK(same_bits(run(from(device(there.data(), there.size())) | moments<4>, exact, on::gpu), of_halves));
+  std::shuffle(halves.begin(), halves.end(), random);
+  on_device<f16> const shuffled(halves);
+  CHECK(same_bits(run(from(device(shuffled.data(), shuffled.size())) | moments<4>, exact, on::gpu), of_halves));
+  for (int kind : {0, 3, 7}) {
+    auto const pattern = numbers<float>(kind, 999983, 25);
+    std::vector<float> x((std::size_t(1) << 27) + 1234);
+    for (std::size_t i = 0; i < x.size(); i += pattern.size()) std::copy_n(pattern.begin(), std::min(pattern.size(), x.size() - i), x.begin() + std::ptrdiff_t(i));
+    on_device<float> const dx(x);
+    auto const r = from(device(dx.data(), dx.size())) | moments<4>;
+    CHECK(explain(r, on::gpu, exact).text().find("bulk_ring") != std::string::npos);
+    CHECK(same_bits(run(r, exact, on::gpu), run(from(x) | moments<4>, exact, on::cpu)));
+  }
+}
+
+TEST_CASE("an infinity or NaN beside numbers that are nearly as large is not taken for one of them") {
+  if (no_kernels()) return;
+  for (std::size_t n : {100u, 5000u, 70001u}) {
+    std::vector<float> x(n, 0x1.8p127f), y(n, 0x1p-60f);
+    x[n / 3] = -0x1.8p127f;
+    for (float const special : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+      x[n / 2] = special;
+      on_device<float> const dx(x), dy(y);
+      auto const folds = reduce(sum(_1 * _2), moments<4>(_1), sum(_1 * _1));
+      CHECK(same_bits(run(from(device(dx.data(), dx.size()), device(dy.data(), dy.size())) | folds, exact, on::gpu), run(from(x, y) | folds, exact, on::cpu)));
+    }
+  }
+}
+
 TEST_CASE("a permutation changes no bit") {
   if (no_kernels()) return;
   std::mt19937_64 random(3);

@@ -111,6 +111,7 @@ TEST_CASE("exact sums and means of segments, and other groupings beside them") {
     auto const offsets = offsets_of<std::int32_t>(sizes);
     auto const x = uneven_numbers<float>(std::size_t(offsets.back()));
     same_on_both<3>(from(x) | by_segment(offsets, sum, mean, variance), exact);
+    same_on_both(from(x) | by_segment(offsets, moments<4>), exact);
     if (!x.empty())
       same_on_both<3>(from(x) | reduce(sum, by_segment(offsets, sum), over<0>(max)));
   }

@@ -101,6 +101,7 @@ TEST_CASE("the exact contract") {
   check_plan("sum_f32_exact", explain(column | sum, targets::h200, exact));
   auto const r = from(numbers<float>(mi), numbers<float>(mi)) | reduce(sum(_1 * _2), mean(_1), sum(_1), max(_2));
   check_plan("dot_mean_max_exact", explain(r, targets::h200, exact));
+  check_plan("moments_f32_exact", explain(column | moments<4>, targets::h200, exact));
   check_plan("host_sum_exact", explain(column | sum, on::cpu.threads(8), exact));
 }
 

@@ -91,6 +91,13 @@ TEST_CASE("a claim is a compare-and-swap of the key's width, and a look goes pas
   CHECK(has(wide.search_ptx, "ld.volatile.global.u64"));
 }
 
+TEST_CASE("sums of powers by key are digits, under exact") {
+  auto const r = from(made_up<float>(5000), made_up<int>(5000)) | by_key(_2, 100, moments<4>(_1));
+  std::string ptx;
+  if (gpu::can_compile()) CHECK_NOTHROW(ptx = explain(r, targets::h200, exact).ptx());
+  CHECK((ptx.empty() || ptx.find("atom") != std::string::npos));
+}
+
 TEST_CASE("narrow keys, conditions, filters, matrices, functions and structs of the user's own, every kind of cell") {
   auto const& chip = targets::h200;
   compiles(from(x, made_up<i8>(1 << 20)) | group_by(_2, count), chip);

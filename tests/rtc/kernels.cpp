@@ -164,3 +164,13 @@ TEST_CASE("exact sums compile for every family, alone and beside other folds") {
   compiles(two | reduce(sum(_1), mean(_2), sum(_1 * _2), max(_1), variance(_1).where(_2 > 0.0)), targets::h200, exact);
   compiles(from(numbers<f16>(few, 2)) | reduce(sum, sum(_1 * _1)), targets::a100, exact);
 }
+
+TEST_CASE("exact sums of powers compile for every family, and their digits fit shared memory") {
+  for (auto const& chip : families) {
+    auto const p = compiles(from(numbers<float>(many)) | moments<4>, chip, exact);
+    CHECK(p.rows_in_flight == (p.stages > 0 ? 2 : 8));
+  }
+  compiles(from(numbers<bf16>(few), numbers<float>(few)) | reduce(moments<3>(_1), moments<4>(_2).where(_2 > 0.f), max(_2)), targets::h200, exact);
+  CHECK(compiles(from(numbers<double>(many)) | moments<4>, targets::h200, exact).threads_per_block == 256);
+  CHECK(compiles(from(numbers<double>(many)) | moments<4>, targets::a100, exact).threads_per_block == 256);
+}

@@ -65,6 +65,7 @@ TEST_CASE("folds of every kind, several columns, masks, positions, small types a
   compiles(from(made_up<bf16>(99), made_up<i8>(99), made_up<double>(99)) | by_segment(offsets, sum(_1), max(_2), logsumexp(_3)), chip);
   compiles(from(every(reinterpret_cast<float const*>(0x7f0000000000), 77, 3), iota(77)) | by_segment(offsets, sum(_1 * _2), first(_1), min(tally::index)), chip);
   compiles(from(x) | by_segment(offsets, sum, mean), chip, exact);
+  compiles(from(x) | by_segment(offsets, moments<3>), chip, exact);
 }
 
 TEST_CASE("a batch compiles for every family") {

@@ -20,6 +20,7 @@ using namespace tally;
 
 using floats = std::vector<float> const&;
 using ints = std::vector<int> const&;
+using doubles = std::vector<double> const&;
 struct point {
   float x, y;
 };
@@ -240,6 +241,14 @@ TEST_CASE("R24: under exact every fold is exact or free of order") {
   static_assert(detail::runnable<product_of, contract>);
   static_assert(detail::runnable<exact_of, exact_contract>);
   static_assert(detail::runnable<decltype(std::declval<source_of<ints>>() | reduce(sum, product, bit_xor)), exact_contract>);
+  static_assert(detail::runnable<decltype(std::declval<pipe>() | reduce(moments<4>, variance(_1 * _1))), exact_contract>);
+  static_assert(detail::runnable<decltype(std::declval<source_of<doubles>>() | moments<4>), exact_contract>);
+  using moments_of_ints = decltype(std::declval<source_of<ints>>() | moments<2>);
+  static_assert(is<because::the_fold_has_no_exact_form, decltype(run(std::declval<moments_of_ints>(), exact))>);
+  using third = decltype(std::declval<source_of<doubles>>() | by_segment(std::declval<ints>(), moments<3>));
+  using second = decltype(std::declval<source_of<doubles>>() | by_segment(std::declval<ints>(), moments<2>));
+  static_assert(is<because::the_fold_has_no_exact_form, decltype(run(std::declval<third>(), exact))>);
+  static_assert(!refused<decltype(run(std::declval<second>(), exact))>);
 }
 
 TEST_CASE("what was refused absorbs what follows") {

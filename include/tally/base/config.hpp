@@ -22,6 +22,13 @@
 #define TALLY_INLINE_LAMBDA
 #endif
 
+/// Keeps a loop of known length a loop in kernels, where its copies would cost the compiler seconds.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TALLY_ROLLED _Pragma("unroll 1")
+#else
+#define TALLY_ROLLED
+#endif
+
 /// Marks a loop for the registers and the fused instructions that nearly every x86 since 2013 has, in a program compiled for any
 /// x86; whether this one has them, cpu_runs_wide_loops() says. Fused is what tally::math fuses and nothing else.
 #if defined(__x86_64__) && defined(__GNUC__) && !(defined(__AVX2__) && defined(__FMA__)) && !defined(__CUDACC_RTC__)

@@ -63,6 +63,7 @@ struct wide_integer {
   }
   /// The highest bit that is set, -1 for zero.
   constexpr int highest_bit() const {
+    TALLY_ROLLED
     for (int w = Words - 1; w >= 0; --w)
       if (word[w] != 0) {
         int bit = w * 64;
@@ -86,6 +87,7 @@ struct wide_integer {
   }
   constexpr void negate() {
     u64 carry = 1;
+    TALLY_ROLLED
     for (u64& w : word)
       carry = u64((w = ~w + carry) < carry);
   }
@@ -159,32 +161,49 @@ constexpr T rounded(wide_integer<Words> x, int lowest) {
 template <int A, int B>
 constexpr wide_integer<A + B> multiplied(wide_integer<A> const& a, wide_integer<B> const& b) {
   wide_integer<A + B> product{};
+  TALLY_ROLLED
   for (int i = 0; i < 2 * A; ++i)
-    for (int j = 0; j < 2 * B; ++j)
-      product.add_at(32 * (i + j), u64(u32(a.word[i / 2] >> (32 * (i % 2)))) * u32(b.word[j / 2] >> (32 * (j % 2))), false);
+    if (u64 const digit = u32(a.word[i / 2] >> (32 * (i % 2))); digit != 0)
+      TALLY_ROLLED
+      for (int j = 0; j < 2 * B; ++j)
+        product.add_at(32 * (i + j), digit * u32(b.word[j / 2] >> (32 * (j % 2))), false);
   return product;
 }
 
-/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^126.
-template <class T, int Words>
-constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<2> const& n) {
+/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^(64 * Divisor - 2). The division ends where what is left can only
+/// decide ties.
+template <class T, int Words, int Divisor>
+constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
   bool const negative = x.negative();
   if (negative)
     x.negate();
-  wide_integer<2> minus_n = n;
+  wide_integer<Divisor> minus_n = n;
   minus_n.negate();
-  constexpr int more = 3; // words behind the point: enough bits to round from, for every n
+  constexpr int more = Divisor + 1; // words behind the point: enough bits to round from, for every n
   wide_integer<Words + more> quotient{};
-  wide_integer<2> rest{};
-  for (int b = Words * 64 - 1; b >= -more * 64; --b) {
-    rest.word[1] = (rest.word[1] << 1) | (rest.word[0] >> 63);
-    rest.word[0] = (rest.word[0] << 1) | u64(b >= 0 && x.bit(b));
-    if (rest.word[1] > n.word[1] || (rest.word[1] == n.word[1] && rest.word[0] >= n.word[0])) {
-      rest += minus_n;
-      quotient.word[(b + more * 64) / 64] |= u64(1) << ((b + more * 64) % 64);
+  wide_integer<Divisor> rest{};
+  int lowest_bit = -more * 64;
+  bool begun = false, left = false;
+  TALLY_ROLLED
+  for (int b = x.highest_bit(); b >= lowest_bit; --b) {
+    for (int w = Divisor - 1; w > 0; --w)
+      rest.word[w] = rest.word[w] << 1 | rest.word[w - 1] >> 63;
+    rest.word[0] = rest.word[0] << 1 | u64(b >= 0 && x.bit(b));
+    wide_integer<Divisor> less = rest;
+    less += minus_n;
+    if (less.negative())
+      continue;
+    rest = less;
+    quotient.word[(b + more * 64) / 64] |= u64(1) << ((b + more * 64) % 64);
+    if (!begun) {
+      begun = true;
+      lowest_bit = b - 64 > lowest_bit ? b - 64 : lowest_bit;
+      left = lowest_bit > 0 && x.any_below(lowest_bit);
     }
   }
-  quotient.word[0] |= u64((rest.word[0] | rest.word[1]) != 0); // what is left over only decides ties
+  for (int w = 0; w < Divisor; ++w)
+    left = left || rest.word[w] != 0;
+  quotient.word[0] |= u64(left);
   T const size = rounded<T>(quotient, lowest - more * 64);
   return negative ? -size : size;
 }

@@ -30,6 +30,16 @@ TALLY_INLINE constexpr bool is_finite(V x) {
   return x - x == V(0);
 }
 
+template <class... Vs>
+TALLY_INLINE constexpr bool are_finite(Vs... values) {
+  return (true && ... && is_finite(values));
+}
+/// Of a product that is not finite because a factor is not; what is finite only lends its sign, so nothing can overflow.
+template <class... Vs>
+TALLY_INLINE constexpr u64 special_of_product(Vs... values) {
+  return special_of((... * (is_finite(values) && values != Vs(0) ? Vs(values < Vs(0) ? -1 : 1) : values)));
+}
+
 /// The exact sum so far.
 template <int Words>
 struct exact_sum_state {
@@ -37,7 +47,7 @@ struct exact_sum_state {
   u64 special;
 };
 
-/// Addition of numbers of V (float or double), or of products of two of them, without rounding; the answer is a To.
+/// Addition of numbers of V (float or double), or of products of up to four of them, without rounding; the answer is a To.
 template <class V, class To, int Factors>
 struct exact_sum_monoid {
   using number = V;
@@ -70,21 +80,25 @@ struct exact_sum_monoid {
     }
   }
   /// Adds one product.
-  template <class State>
-  TALLY_HD constexpr void add(State& s, V x, V y) const {
-    if (!is_finite(x) || !is_finite(y)) {
-      s.special |= special_of(x * y);
+  template <class State, class... More>
+  TALLY_HD constexpr void add(State& s, V x, V y, More... more) const {
+    if (!are_finite(x, y, more...)) {
+      s.special |= special_of_product(x, y, more...);
     } else {
       auto const a = take_apart(x), b = take_apart(y);
-      bool const negative = a.negative != b.negative;
-      u64 const upper = a.fraction >> 32, lower = a.fraction & 0xffffffffu; // partial products of at most 53 + 32 bits
-      u64 const b_upper = b.fraction >> 32, b_lower = b.fraction & 0xffffffffu;
-      int const at = a.bit + b.bit;
-      s.sum.add_at(at, lower * b_lower, negative);
-      s.sum.add_at(at + 32, upper * b_lower, negative);
-      s.sum.add_at(at + 32, lower * b_upper, negative);
-      s.sum.add_at(at + 64, upper * b_upper, negative);
+      if constexpr (sizeof...(More) == 0)
+        add_halves(s, a.fraction, b.fraction, a.bit + b.bit, a.negative != b.negative);
+      else if constexpr (sizeof(V) == 4)
+        add_pairs(s, a, b, take_apart(more)...);
+      else
+        add_words(s, a, b, take_apart(more)...);
     }
+  }
+  /// The same into a state that is too wide to be made for every element, and never a copy in a loop.
+  template <class... Vs>
+    requires(Factors > 2 && sizeof...(Vs) == Factors)
+  TALLY_HD __attribute__((noinline)) constexpr void add_to(state& s, Vs... values) const {
+    add(s, static_cast<V>(values)...);
   }
   constexpr To lower(state const& s, summary) const {
     return s.special != 0 ? special(s) : rounded<To>(s.sum, range::lowest);
@@ -93,10 +107,39 @@ struct exact_sum_monoid {
   constexpr To mean(state const& s, i64 n) const {
     if (n == 0)
       return stl::numeric_limits<To>::quiet_NaN();
-    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, {static_cast<u64>(n), 0});
+    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
 
 private:
+  /// Adds a * b * 2^at by partial products of halves, of at most 64 bits; a and b are below 2^53.
+  template <class State>
+  TALLY_HD constexpr void add_halves(State& s, u64 a, u64 b, int at, bool negative) const {
+    u64 const upper = a >> 32, lower = a & 0xffffffffu, b_upper = b >> 32, b_lower = b & 0xffffffffu;
+    s.sum.add_at(at, lower * b_lower, negative);
+    s.sum.add_at(at + 32, upper * b_lower, negative);
+    s.sum.add_at(at + 32, lower * b_upper, negative);
+    s.sum.add_at(at + 64, upper * b_upper, negative);
+  }
+  /// Of three or four floats, whose fractions are multiplied two by two.
+  template <class State, class... More>
+  TALLY_HD constexpr void add_pairs(State& s, taken_apart const& a, taken_apart const& b, More const&... more) const {
+    int const at = ((a.bit + b.bit) + ... + more.bit);
+    bool const negative = ((a.negative != b.negative) != ... != more.negative);
+    add_halves(s, a.fraction * b.fraction, (u64(1) * ... * more.fraction), at, negative);
+  }
+  /// Of doubles, by whole words.
+  template <class State, class... More>
+  TALLY_HD constexpr void add_words(State& s, taken_apart const& a, taken_apart const& b, More const&... more) const {
+    int const at = ((a.bit + b.bit) + ... + more.bit);
+    bool const negative = ((a.negative != b.negative) != ... != more.negative);
+    auto const product = multiplied(product_of_fractions(a, b), product_of_fractions(more...));
+    for (int w = 0; w < product.words; ++w)
+      s.sum.add_at(at + 64 * w, product.word[w], negative);
+  }
+  static constexpr wide_integer<1> product_of_fractions(taken_apart const& a) { return {{a.fraction}}; }
+  static constexpr wide_integer<2> product_of_fractions(taken_apart const& a, taken_apart const& b) {
+    return multiplied(wide_integer<1>{{a.fraction}}, wide_integer<1>{{b.fraction}});
+  }
   static constexpr To special(state const& s) {
     To const infinity = stl::numeric_limits<To>::infinity();
     return s.special == infinity_came         ? infinity
@@ -105,29 +148,17 @@ private:
   }
 };
 
-/// (n * squares - sum^2) / (n * (n - fewer)), the variance of n > fewer numbers from the exact sums of them and of their
-/// squares, rounded once; NaN where one of them was not finite.
-template <class V, class To, class OtherTo>
-constexpr To exact_variance(typename exact_sum_monoid<V, OtherTo, 1>::state const& total,
-                            typename exact_sum_monoid<V, OtherTo, 2>::state const& squares, i64 n, i64 fewer) {
-  if (n <= fewer || (total.special | squares.special) != 0)
-    return stl::numeric_limits<To>::quiet_NaN();
-  auto size = total.sum;
-  if (size.negative())
-    size.negate();
-  auto const square = multiplied(size, size);
-  auto const wide = multiplied(squares.sum, wide_integer<1>{{static_cast<u64>(n)}});
-  constexpr int words = square.words > wide.words ? square.words : wide.words;
-  wide_integer<words + 1> above{}, below{};
-  for (int w = 0; w < square.words; ++w)
-    below.word[w] = square.word[w];
-  for (int w = 0; w < wide.words; ++w)
-    above.word[w] = wide.word[w];
-  below.negate();
-  above += below;
-  return rounded_quotient<To>(above, exact_range<V, 2>::lowest,
-                              multiplied(wide_integer<1>{{static_cast<u64>(n)}}, wide_integer<1>{{static_cast<u64>(n - fewer)}}));
-}
+/// The exact sum of the products of Factors values, which are not looked into: one that is itself a product has been rounded.
+template <int Factors>
+struct exact_sum_operation : fold_operation<exact_sum_operation<Factors>> {
+  static constexpr int takes = Factors;
+  static constexpr char const* spelling = Factors == 1 ? "sum" : "sum_of_products";
+  template <class V, class... Vs>
+    requires(sizeof...(Vs) + 1 == Factors)
+  static constexpr auto bind() {
+    return exact_sum_monoid<accumulator_t<V>, accumulator_t<V>, Factors>{};
+  }
+};
 
 /// The monoid that takes the place of M under exact when it folds values of the given types; two values stand for their
 /// product. No `type`: there is none, and M is refused unless it is free of order as it is.

@@ -6,6 +6,84 @@
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/fold/exact.hpp>
 
+namespace tally::inline v0 {
+
+namespace detail {
+template <int Words>
+constexpr wide_integer<Words> size_of(wide_integer<Words> x) {
+  if (x.negative())
+    x.negate();
+  return x;
+}
+/// Adds a size `times` times, or subtracts it.
+template <int Words, int Fewer>
+constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size, int times, bool negative) {
+  u64 const flip = negative ? ~u64(0) : 0;
+  TALLY_ROLLED
+  for (int k = 0; k < times; ++k) {
+    u64 carry = negative ? 1 : 0;
+    TALLY_ROLLED
+    for (int w = 0; w < Words; ++w) {
+      u64 const part = (w < Fewer ? size.word[w] : 0) ^ flip, one = to.word[w] + part;
+      to.word[w] = one + carry;
+      carry = u64(one < part) | u64(to.word[w] < carry);
+    }
+  }
+}
+constexpr int larger(int a, int b) { return a > b ? a : b; }
+} // namespace detail
+
+/// (n * squares - sum^2) / (n * (n - fewer)), the variance of n > fewer numbers of V from the exact sums of them and of their
+/// squares, rounded once; NaN where one of them was not finite.
+template <class V, class To, int A, int B>
+constexpr To exact_variance(exact_sum_state<A> const& total, exact_sum_state<B> const& squares, i64 n, i64 fewer) {
+  if (n <= fewer || (total.special | squares.special) != 0)
+    return stl::numeric_limits<To>::quiet_NaN();
+  wide_integer<1> const number{{static_cast<u64>(n)}}, divisor{{static_cast<u64>(n - fewer)}};
+  auto const size = detail::size_of(total.sum);
+  wide_integer<detail::larger(2 * A, B + 1) + 1> above{};
+  detail::add_size(above, multiplied(squares.sum, number), 1, false);
+  detail::add_size(above, multiplied(size, size), 1, true);
+  return rounded_quotient<To>(above, exact_range<V, 2>::lowest, multiplied(number, divisor));
+}
+
+/// (n^2 S3 - 3 n S1 S2 + 2 S1^3) / n^3, the third central moment of n numbers of V from the exact sums Sk of their powers, rounded
+/// once; NaN of nothing and where one of them was not finite.
+template <class V, class To, int A, int B, int C>
+constexpr To exact_third_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3, i64 n) {
+  if (n <= 0 || (s1.special | s2.special | s3.special) != 0)
+    return stl::numeric_limits<To>::quiet_NaN();
+  bool const down = s1.sum.negative();
+  auto const size = detail::size_of(s1.sum);
+  wide_integer<1> const number{{static_cast<u64>(n)}};
+  auto const number2 = multiplied(number, number);
+  wide_integer<detail::larger(3 * A, detail::larger(A + B + 1, C + 2)) + 1> above{};
+  detail::add_size(above, multiplied(number2, detail::size_of(s3.sum)), 1, s3.sum.negative());
+  detail::add_size(above, multiplied(multiplied(number, size), s2.sum), 3, !down);
+  detail::add_size(above, multiplied(multiplied(size, size), size), 2, down);
+  return rounded_quotient<To>(above, exact_range<V, 3>::lowest, multiplied(number2, number));
+}
+
+/// (n^3 S4 - 4 n^2 S1 S3 + 6 n S1^2 S2 - 3 S1^4) / n^4, the fourth in the same way.
+template <class V, class To, int A, int B, int C, int D>
+constexpr To exact_fourth_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3,
+                                 exact_sum_state<D> const& s4, i64 n) {
+  if (n <= 0 || (s1.special | s2.special | s3.special | s4.special) != 0)
+    return stl::numeric_limits<To>::quiet_NaN();
+  auto const size = detail::size_of(s1.sum);
+  auto const square = multiplied(size, size);
+  wide_integer<1> const number{{static_cast<u64>(n)}};
+  auto const number2 = multiplied(number, number);
+  wide_integer<detail::larger(4 * A, detail::larger(A + C + 2, D + 3)) + 1> above{};
+  detail::add_size(above, multiplied(multiplied(number2, number), s4.sum), 1, false);
+  detail::add_size(above, multiplied(multiplied(number2, size), detail::size_of(s3.sum)), 4, s1.sum.negative() == s3.sum.negative());
+  detail::add_size(above, multiplied(multiplied(number, square), s2.sum), 6, false);
+  detail::add_size(above, multiplied(square, square), 3, true);
+  return rounded_quotient<To>(above, exact_range<V, 4>::lowest, multiplied(number2, number2));
+}
+
+} // namespace tally::inline v0
+
 namespace tally::inline v0::answers {
 
 /// The mean from an exact sum: one rounding instead of two.
@@ -20,20 +98,41 @@ struct exact_mean {
 };
 
 /// The variance, or its root, from the exact sums of numbers and of their squares.
-template <class Number, class To, int Fewer, bool Root, class Sum, class Squares, class Count>
+template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
 struct exact_spread {
-  Sum sum;
-  Squares squares;
   Count count;
   template <class Outcome>
   To value(Outcome const& o) const {
-    To const v = exact_variance<Number, To, accumulator_t<Number>>(get<Sum::index>(o.states), get<Squares::index>(o.states),
-                                                                   count.value(o), Fewer);
+    To const v = exact_variance<Number, To>(get<Sum::index>(o.states), get<Squares::index>(o.states), count.value(o), Fewer);
     if constexpr (Root)
       return math::sqrt(v);
     else
       return v;
   }
+};
+
+/// The number, the mean and the central moments from the exact sums of powers 1 to K, each rounded once.
+template <class Number, class To, class Count, class... Sums>
+struct exact_moments {
+  static constexpr int order = sizeof...(Sums);
+  Count count;
+  template <class Outcome>
+  constexpr auto value(Outcome const& o) const {
+    using Sum = exact_sum_monoid<Number, To, 1>;
+    i64 const n = count.value(o);
+    auto const& sums = o.states;
+    moments_result<To, order> r{n, n > 0 ? Sum().mean(get<at<0>>(sums), n) : To(0), {}};
+    r.central[0] = exact_variance<Number, To>(get<at<0>>(sums), get<at<1>>(sums), n, 0);
+    if constexpr (order >= 3)
+      r.central[1] = exact_third_moment<Number, To>(get<at<0>>(sums), get<at<1>>(sums), get<at<2>>(sums), n);
+    if constexpr (order >= 4)
+      r.central[2] = exact_fourth_moment<Number, To>(get<at<0>>(sums), get<at<1>>(sums), get<at<2>>(sums), get<at<3>>(sums), n);
+    return r;
+  }
+
+private:
+  template <int K>
+  static constexpr int at = nth_t<K, Sums...>::index;
 };
 
 } // namespace tally::inline v0::answers

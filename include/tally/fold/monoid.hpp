@@ -48,7 +48,7 @@ concept even_monoid = monoid<M> && requires(M const& m, typename M::state s, typ
   { m.of_even(e, n) } -> stl::same_as<typename M::state>;
 };
 
-/// N lanes that hold whole states.
+/// N lanes that hold whole states. A monoid with wide states may add to one where it is: add_to(state, values...).
 template <class M, int N>
 struct state_lanes {
   typename M::state s[N];
@@ -58,8 +58,13 @@ struct state_lanes {
   }
   template <class... Vs>
   TALLY_INLINE constexpr void step(M const& m, int j, bool on, i64 position, Vs... values) {
-    auto const next = m.combine(s[j], m.lift(position, values...));
-    s[j] = on ? next : s[j];
+    if constexpr (requires { m.add_to(s[j], values...); }) {
+      if (on)
+        m.add_to(s[j], values...);
+    } else {
+      auto const next = m.combine(s[j], m.lift(position, values...));
+      s[j] = on ? next : s[j];
+    }
   }
   TALLY_INLINE constexpr typename M::state close(M const&, int j) const { return s[j]; }
 };

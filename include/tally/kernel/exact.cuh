@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a warp, a block and a grid add to an exact sum. Layer 4. A thread adds in a *window*: two or three integers
+// How a warp, a block and a grid add to an exact sum. Layer 4. A thread adds in a *window*: a few integers
 // whose lowest bit has a weight that the warp has agreed on. Before a batch of elements is added, one look at their
 // exponents says whether all lie in the window; that is nearly always so. Otherwise the warp goes over the batch once per 30
 // binades that it spans, and aims the window anew. Windows end up in 32-bit digits with 32 bits of room for carries, one
 // set a warp in shared memory; all of it is integer addition, so no order can be seen in the answer.
 #pragma once
 
-#include <tally/fold/exact.hpp>
+#include <tally/kernel/exact_window.cuh>
 #include <tally/plan/plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -111,133 +111,6 @@ __device__ __forceinline__ typename M::state combine_exactly(typename M::state c
   return threadIdx.x == 0 ? room.state() : s;
 }
 
-/// At most 27 bits of an element, times 2^at: what the slow way adds. Calls add(bits, at, negative) for each piece.
-template <exact_monoid M, class Add>
-__device__ __forceinline__ void in_pieces(Add const& add, typename M::number x) {
-  auto const a = take_apart(x);
-  add(u32(a.fraction) & 0x7ffffffu, a.bit, a.negative);
-  if constexpr (sizeof(x) == 8)
-    add(u32(a.fraction >> 27), a.bit + 27, a.negative);
-}
-template <exact_monoid M, class Add>
-__device__ __forceinline__ void in_pieces(Add const& add, typename M::number x, typename M::number y) {
-  auto const a = take_apart(x), b = take_apart(y);
-  bool const negative = a.negative != b.negative;
-  u64 const low = a.fraction * b.fraction;
-  int const at = a.bit + b.bit;
-  add(u32(low) & 0x7ffffffu, at, negative);
-  if constexpr (sizeof(x) == 4) {
-    add(u32(low >> 27), at + 27, negative);
-  } else {
-    u64 const high = __umul64hi(a.fraction, b.fraction);
-    add(u32(low >> 27) & 0x7ffffffu, at + 27, negative);
-    add(u32((low >> 54) | (high << 10)) & 0x7ffffffu, at + 54, negative);
-    add(u32(high >> 17), at + 81, negative);
-  }
-}
-
-/// What is seen through while elements are added: those with an exponent field from base + 1 - spare to base + binades; it
-/// is aimed so that what has been seen stands `headroom` binades below the top. Bits
-/// are cut off by adding a constant, which rounds to an integer that then stands in the low bits of the result; conversions
-/// to and from 64-bit types are four to a cycle of a multiprocessor, additions 64 and 128 (H200, 2026-11-20).
-template <class M>
-struct window_of;
-
-/// A window over floats: 41 binades in three digits, of 22, 22 and 21 bits, each with room for 2^10 sums.
-template <class M>
-  requires(M::factors == 1 && sizeof(typename M::number) == 4)
-struct window_of<M> {
-  static constexpr int spare = 0, exponent_at = 24, binades = 41, headroom = 6, lowest_base = 0, highest_base = 213,
-                       additions = 1000;
-  static constexpr float magic = 0x1.8p23f;
-  u32 digit[3] = {0, 0, 0};
-  int base = -1; ///< the bit of the exact sum that bit 0 of digit[0] stands for
-  float scale = 0;
-  __device__ __forceinline__ static u32 key(float x) { return bits_as<u32>(x) << 1; }
-  __device__ __forceinline__ u32 key_of_base() const { return u32(base + 1) << exponent_at; }
-  __device__ __forceinline__ void aim(int at) {
-    base = at;
-    scale = bits_as<float>(u32(232 - at) << 23); // 2^(149 - at - 44)
-  }
-  __device__ __forceinline__ void add(float x) {
-    float const upper = __fmaf_rn(x, scale, magic), below_upper = __fmaf_rn(x, scale, -(upper - magic));
-    float const middle = __fmaf_rn(below_upper, 0x1p22f, magic);
-    float const lower = __fmaf_rn(__fmaf_rn(below_upper, 0x1p22f, -(middle - magic)), 0x1p22f, magic);
-    digit[2] += bits_as<u32>(upper);
-    digit[1] += bits_as<u32>(middle);
-    digit[0] += bits_as<u32>(lower);
-  }
-  template <class Room>
-  __device__ __forceinline__ void flush(Room& room, int warp, int added) {
-    u32 const constant = u32(added) * bits_as<u32>(magic);
-    room.add(warp, i64(i32(digit[0] - constant)) + i64(i32(digit[1] - constant)) * (1 << 22), base);
-    room.add(warp, i64(i32(digit[2] - constant)), base + 44);
-    digit[0] = digit[1] = digit[2] = 0;
-  }
-};
-
-/// A float times 2^-896 as a double: also of a denormal, and of zero.
-__device__ __forceinline__ double far_below(float x) {
-  u32 const bits = bits_as<u32>(x);
-  return bits_as<double>((u64(u32(i32(bits) >> 3) & 0x8fffffffu) << 32) | (bits << 29));
-}
-__device__ __forceinline__ double product_of(float x, float y) {
-  return (far_below(x) * 0x1p896) * (far_below(y) * 0x1p896);
-}
-
-/// A window over doubles, which are elements or products of two floats: 43 binades and more, in two digits, of 45 and of 50
-/// bits.
-template <class M>
-  requires(M::factors == 1 ? sizeof(typename M::number) == 8 : sizeof(typename M::number) == 4)
-struct window_of<M> {
-  static constexpr int spare = M::factors == 1 ? 0 : 5; ///< fraction bits that are known to be zero
-  static constexpr int offset = float_shape<double>::lowest - M::range::lowest;
-  static constexpr int exponent_at = 21, binades = 43, headroom = 8, lowest_base = M::factors == 1 ? 6 : -offset,
-                       highest_base = 2003, additions = 2048;
-  static constexpr double magic = 0x1.8p52;
-  i64 low = 0, high = 0;
-  int base = -1; ///< the bit, counted from 2^-1074, that bit 0 of `low` stands for
-  double scale = 0;
-  __device__ __forceinline__ static u32 key(double x) {
-    u64 const bits = bits_as<u64>(x);
-    u32 const head = u32(bits >> 32) << 1;
-    return spare > 0 ? head : head | u32(u32(bits) != 0); // a denormal is not zero
-  }
-  __device__ __forceinline__ static u32 key(float x, float y) { return key(product_of(x, y)); }
-  __device__ __forceinline__ u32 key_of_base() const { return u32(base + 1 - spare) << exponent_at; }
-  __device__ __forceinline__ void aim(int at) {
-    base = at;
-    scale = bits_as<double>(u64(2052 - at) << 52);
-  }
-  __device__ __forceinline__ void add(double x) {
-    double const scaled = x * scale, whole = scaled + magic;
-    double const rest = __fma_rn(scaled - (whole - magic), 0x1p45, magic);
-    high += bits_as<i64>(whole) - bits_as<i64>(magic);
-    low += bits_as<i64>(rest) - bits_as<i64>(magic);
-  }
-  __device__ __forceinline__ void add(float x, float y) { add(product_of(x, y)); }
-  template <class Room>
-  __device__ __forceinline__ void flush(Room& room, int warp, int) {
-    room.add(warp, low, base + offset);
-    room.add(warp, high, base + offset + 45);
-    low = high = 0;
-  }
-};
-
-/// No window: products of doubles, whose 106 bits go the slow way.
-template <class M>
-  requires(M::factors == 2 && sizeof(typename M::number) == 8)
-struct window_of<M> {
-  static constexpr int spare = 0, exponent_at = 21, binades = 1, headroom = 0, lowest_base = 0, highest_base = 0, additions = 1;
-  int base = -1;
-  __device__ __forceinline__ static u32 key(double, double) { return 0xffffffffu; }
-  __device__ __forceinline__ u32 key_of_base() const { return u32(1) << exponent_at; }
-  __device__ __forceinline__ void aim(int at) { base = at; }
-  __device__ __forceinline__ void add(double, double) {}
-  template <class Room>
-  __device__ __forceinline__ void flush(Room&, int, int) {}
-};
-
 /// What an expression sees that feeds the slow way: numbers that pass are handed on.
 template <exact_monoid M, class F>
 struct passing {
@@ -314,7 +187,7 @@ struct exact_lanes {
       int highest = -1;
       each([&](auto... values) {
         if (!(is_finite(values) && ...))
-          special |= u32(special_of((values * ...)));
+          special |= u32(special_of_product(values...));
         else
           in_pieces<M>([&](u32 bits, int at, bool) { highest = bits != 0 && at < above && at > highest ? at : highest; }, values...);
       });

@@ -22,13 +22,15 @@
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0::answers {
-template <class Pipe>
+/// Which sums of powers may take the place of a fold: up to squares, those of third and fourth powers of floats, also of doubles.
+enum class powers { squares, of_floats, all };
+template <class Pipe, powers Kept = powers::all>
 struct exactly;
-}
+} // namespace tally::inline v0::answers
 
 namespace tally::inline v0::detail {
-template <class Pipe>
-struct row_type<answers::exactly<Pipe>> : row_type<Pipe> {};
+template <class Pipe, answers::powers Kept>
+struct row_type<answers::exactly<Pipe, Kept>> : row_type<Pipe> {};
 } // namespace tally::inline v0::detail
 
 namespace tally::inline v0::answers {
@@ -48,13 +50,19 @@ struct perhaps {
   }
 };
 
-/// A pipe whose folds are planted as the contract exact wants them.
-template <class Pipe>
+/// A pipe whose folds are planted as the contract exact wants them. A third or fourth power has a wide state: by key it is kept
+/// only where exact was asked for, because there is a sort otherwise; of doubles, only over the whole source.
+template <class Pipe, powers Kept>
 struct exactly : Pipe {};
 template <class Pipe>
 inline constexpr bool is_exact = false;
-template <class Pipe>
-inline constexpr bool is_exact<exactly<Pipe>> = true;
+template <class Pipe, powers Kept>
+inline constexpr bool is_exact<exactly<Pipe, Kept>> = true;
+/// Whether sums of the powers of V up to K are kept exactly.
+template <class Pipe, class V, int K>
+inline constexpr bool keeps_powers = false;
+template <class Pipe, powers Kept, class V, int K>
+inline constexpr bool keeps_powers<exactly<Pipe, Kept>, V, K> = Kept == powers::all || (Kept == powers::of_floats && (sizeof(V) == 4 || K == 2));
 
 /// Leaves so far, and the node that was just planted.
 template <class Leaves, class Node>
@@ -210,34 +218,63 @@ template <>
 struct spread_of<op::stddev> : spread_of<op::variance<0>> {
   static constexpr bool root = true;
 };
-/// The folds that the variance of floats consists of under exact: the sum, the sum of squares, and the count.
-template <class In, class X, class Mask>
-constexpr auto parts_of_spread(folding<variance_operation<In>, pack<X>, Mask> const& f) {
-  auto const x = f.values.first;
-  auto square = make_pack(call<op::times, X, X>(make_pack(x, x)));
-  return make_pack(folding<sum_operation<>, pack<X>, Mask>{{}, f.values, f.mask},
-                   folding<sum_operation<>, decltype(square), Mask>{{}, square, f.mask},
-                   folding<count_operation, pack<>, Mask>{{}, {}, f.mask});
+/// The sum of the first K powers of x, by parts: x itself, whatever it is computed from, then the products of it.
+template <int K, class X, class Mask>
+constexpr auto sums_of_powers(X const& x, Mask const& mask) {
+  auto const square = make_pack(call<op::times, X, X>(make_pack(x, x)));
+  auto const two = make_pack(folding<exact_sum_operation<1>, pack<X>, Mask>{{}, make_pack(x), mask},
+                             folding<sum_operation<>, pack<call<op::times, X, X>>, Mask>{{}, square, mask});
+  if constexpr (K == 2)
+    return two;
+  else if constexpr (K == 3)
+    return join(two, make_pack(folding<exact_sum_operation<3>, pack<X, X, X>, Mask>{{}, make_pack(x, x, x), mask}));
+  else
+    return join(two, make_pack(folding<exact_sum_operation<3>, pack<X, X, X>, Mask>{{}, make_pack(x, x, x), mask},
+                               folding<exact_sum_operation<4>, pack<X, X, X, X>, Mask>{{}, make_pack(x, x, x, x), mask}));
 }
-template <class Pipe, class Op, class In, class X, class Mask>
-concept exact_spread_in = is_exact<Pipe> && requires { spread_of<Op>::fewer; } && floating<value_in<X, Pipe>> &&
-                          floating<typename variance_operation<In>::template accumulator<value_in<X, Pipe>>>;
-/// Whether a composed fold is planted in the parts of a spread.
+/// How a fold of floats is planted in parts under exact: up to which power it needs sums, and the node that makes the answer of
+/// them. No `powers`: it is planted as it is.
 template <class Pipe, class Fold>
-inline constexpr bool has_parts = false;
+struct parts_of {};
 template <class Pipe, class Op, class In, class X, class Mask>
-inline constexpr bool has_parts<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> =
-    exact_spread_in<Pipe, Op, In, X, Mask>;
-template <class Pipe, class Leaves, class Op, class In, class X, class Mask>
-  requires exact_spread_in<Pipe, Op, In, X, Mask>
-constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>> const& f) {
-  using Number = accumulator_t<value_in<X, Pipe>>;
-  using To = typename variance_operation<In>::template accumulator<value_in<X, Pipe>>;
-  auto all = unpack([&](auto const&... part) { return plant_all(p, leaves, part...); }, parts_of_spread(f.args.first));
-  return [&]<class Sum, class Squares, class Count>(pack<Sum, Squares, Count> const&) {
-    using Node = exact_spread<Number, To, spread_of<Op>::fewer, spread_of<Op>::root, Sum, Squares, Count>;
-    return planted<decltype(all.leaves), Node>{all.leaves, {}};
+  requires(is_exact<Pipe> && requires { spread_of<Op>::fewer; } && floating<value_in<X, Pipe>> &&
+           floating<typename variance_operation<In>::template accumulator<value_in<X, Pipe>>>)
+struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> {
+  static constexpr int powers = 2;
+  using number = accumulator_t<value_in<X, Pipe>>;
+  using to = typename variance_operation<In>::template accumulator<value_in<X, Pipe>>;
+  template <class Count, class... Sums>
+  using node = exact_spread<number, to, spread_of<Op>::fewer, spread_of<Op>::root, Count, Sums...>;
+};
+template <class Pipe, int K, class In, class X, class Mask>
+  requires(floating<value_in<X, Pipe>> && keeps_powers<Pipe, accumulator_t<value_in<X, Pipe>>, K>)
+struct parts_of<Pipe, folded_call<op::central_moments, folding<moments_operation<K, In>, pack<X>, Mask>>> {
+  static constexpr int powers = K;
+  using number = accumulator_t<value_in<X, Pipe>>;
+  using to = std::conditional_t<std::is_void_v<In>, number, In>;
+  template <class Count, class... Sums>
+  using node = exact_moments<number, to, Count, Sums...>;
+};
+/// Whether a composed fold is planted in parts, and these.
+template <class Pipe, class Fold>
+concept has_parts = requires { parts_of<Pipe, Fold>::powers; };
+template <class Pipe, class Op, class Operation, class X, class Mask>
+constexpr auto parts_in(folded_call<Op, folding<Operation, pack<X>, Mask>> const& f) {
+  auto const& one = f.args.first;
+  return join(sums_of_powers<parts_of<Pipe, folded_call<Op, folding<Operation, pack<X>, Mask>>>::powers>(one.values.first, one.mask),
+              make_pack(folding<count_operation, pack<>, Mask>{{}, {}, one.mask}));
+}
+template <class Pipe, class Leaves, class Op, class... Args>
+  requires has_parts<Pipe, folded_call<Op, Args...>>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
+  using Parts = parts_of<Pipe, folded_call<Op, Args...>>;
+  auto all = unpack([&](auto const&... part) { return plant_all(p, leaves, part...); }, parts_in<Pipe>(f));
+  auto const node = []<class... Nodes>(pack<Nodes...> const&) {
+    return []<int... K>(index_list<K...>) {
+      return typename Parts::template node<nth_t<Parts::powers, Nodes...>, nth_t<K, Nodes...>...>{};
+    }(indices_up_to<Parts::powers>{});
   }(all.node);
+  return planted<decltype(all.leaves), std::remove_const_t<decltype(node)>>{all.leaves, node};
 }
 template <class Pipe, class Leaves, class Fold, class T>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f) {

@@ -42,10 +42,16 @@ template <class Pipe>
 constexpr auto within_bins(Pipe const& p) {
   return piped<std::remove_cvref_t<decltype(p.source)>, std::remove_cvref_t<decltype(p.values)>, in_a_bin>{p.source, p.values, {}};
 }
+/// The same with the folds as exact wants them.
+template <class Pipe>
+constexpr auto within_bins_exactly(Pipe const& p) {
+  using Rows = decltype(within_bins(p));
+  return answers::exactly<Rows, answers::is_exact<Pipe> ? answers::powers::of_floats : answers::powers::squares>{within_bins(p)};
+}
 template <class Where, class Pipe, class Folds>
 constexpr auto bind_keyed(Where const& where, Pipe const& pipe, Folds const& folds) {
   auto const rows = within_bins(pipe);
-  auto const exact = bind_domain(where, answers::exactly<std::remove_cvref_t<decltype(rows)>>{rows}, folds);
+  auto const exact = bind_domain(where, within_bins_exactly(pipe), folds);
   auto const direct = bind_domain(where, rows, folds);
   using Exact = std::remove_cvref_t<decltype(exact)>;
   return keyed_domain<Where, decltype(Exact::program), decltype(Exact::nodes), std::remove_cvref_t<decltype(direct)>>{exact, direct};

@@ -80,14 +80,12 @@ struct slice {
   constexpr double cutter() const { return unit() < -1074 ? 0.0 : 1.5 * power_of_two(unit() + 52); }
 };
 
-constexpr int log2_of(int n) { return n > 1 ? 1 + log2_of(n / 2) : 0; }
-
 /// Adds all elements, cut into Slices slices.
 template <int Slices, int Bytes, int Elements, class S, int Words>
 TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, int top, int lowest) {
   constexpr int n = Bytes / 8;
   using doubles = wide<double, n>;
-  slice<log2_of(Elements)> s{top};
+  slice<tally::detail::log2_of(Elements)> s{top};
   double cutter[Slices];
   for (int l = 0; l < Slices; ++l, s = s.next())
     cutter[l] = s.cutter();
@@ -120,7 +118,7 @@ TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S
 template <int Bytes, int Elements, class S, int Words>
 TALLY_INLINE bool add_known(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, extent_of_bits const& known,
                             int lowest) {
-  slice<log2_of(Elements)> const first{known.top}, second = first.next(), third = second.next();
+  slice<tally::detail::log2_of(Elements)> const first{known.top}, second = first.next(), third = second.next();
   if (known.top > 960 || known.top < -960)
     return false;
   if (first.holds(known.low))
@@ -175,6 +173,59 @@ TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<type
       return;
   }
   add_one_by_one(m, s, Elements, on, x, y);
+}
+
+/// x * y as a rounded product and what the rounding lost, both doubles (Dekker); x and y have at most 48 bits, so that the halves
+/// of x have at most 25 and nothing else rounds.
+template <int N>
+TALLY_INLINE void product_and_rest(wide<double, N> const& x, wide<double, N> const& y, wide<double, N>& product, wide<double, N>& rest) {
+  wide<double, N> const far = x * (0x1p28 + 1), y_far = y * (0x1p28 + 1);
+  wide<double, N> const upper = far - (far - x), lower = x - upper, y_upper = y_far - (y_far - y), y_lower = y - y_upper;
+  product = x * y;
+  rest = lower * y_lower - (((product - upper * y_upper) - lower * y_upper) - upper * y_lower);
+}
+
+/// Adds finite doubles, in slices or one by one.
+template <int Bytes, int Elements, int Words>
+TALLY_INLINE void add_doubles(wide_integer<Words>& sum, double const* x, extent_of_bits const& known, int lowest) {
+  if (known.empty || add_known<Bytes, Elements>(sum, x, static_cast<i64 const*>(nullptr), known, lowest))
+    return;
+  for (int e = 0; e < Elements; ++e)
+    add_double(sum, x[e], lowest);
+}
+
+/// Adds a whole leaf of products of three or four: of floats, two doubles each.
+template <int Bytes, int Elements, exact_monoid M, class... More>
+TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
+                              typename M::number const* x, typename M::number const* y, typename M::number const* z, More... more) {
+  if constexpr (stl::same_as<typename M::number, float>) {
+    constexpr int n = Bytes / 8;
+    using doubles = wide<double, n>;
+    alignas(64) double products[Elements], rests[Elements];
+    for (int e = 0; e < Elements; e += n) {
+      doubles first = doubles{} + 1.0, second = first, product, rest;
+      auto const times = [&](doubles& to, float const* of) TALLY_INLINE_LAMBDA {
+        wide<float, n> v;
+        load_masked<n>(v, of + e, on == nullptr ? nullptr : on + e);
+        to *= __builtin_convertvector(v, doubles);
+      };
+      times(first, x), times(first, y), times(second, z);
+      (times(second, more), ...);
+      product_and_rest<n>(first, second, product, rest);
+      std::memcpy(products + e, &product, sizeof product);
+      std::memcpy(rests + e, &rest, sizeof rest);
+    }
+    auto const look = [](double const* of) TALLY_INLINE_LAMBDA {
+      return look_at<Bytes, Elements, 0>(of, static_cast<i64 const*>(nullptr));
+    };
+    auto const known = look(products);
+    if (known.empty || known.finite) {
+      add_doubles<Bytes, Elements>(s.sum, products, known, M::range::lowest);
+      add_doubles<Bytes, Elements>(s.sum, rests, look(rests), M::range::lowest);
+      return;
+    }
+  }
+  add_one_by_one(m, s, Elements, on, x, y, z, more...);
 }
 
 /// Lanes that add what they are fed to one sum.

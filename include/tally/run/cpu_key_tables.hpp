@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the CPU keeps for every slot while it folds by key: states; for exact sums of floats two doubles whose additions cannot
-// round; for those of doubles and of products 128 bits. Layer 5, host only. Every worker has a table of its own, or a range of
+// round; for those of doubles and of products of two 128 bits. Layer 5, host only. Every worker has a table of its own, or a range of
 // slots in one; what does not fit the doubles or the 128 bits goes to the wide integer itself, so the sum is the same always.
 #pragma once
 
@@ -400,7 +400,7 @@ struct key_table {
   using type = state_table<Leaf>;
 };
 template <class Leaf>
-  requires exact_monoid<typename Leaf::monoid_type>
+  requires exact_monoid<typename Leaf::monoid_type> && (Leaf::monoid_type::factors <= 2)
 struct key_table<Leaf> {
   using type = exact_table<Leaf>;
 };

@@ -71,7 +71,7 @@ template <class Pipe, class Leaves, class Op, class... Args>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {
   if constexpr (answers::detail::has_parts<Pipe, folded_call<Op, Args...>>)
     return unpack([&](auto const&... part) { return name_all(p, leaves, names, part...); },
-                  answers::detail::parts_of_spread(f.args.first));
+                  answers::detail::parts_in<Pipe>(f));
   else
     return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
 }

@@ -40,7 +40,7 @@ constexpr int groupings_in(pack<Items...> const*) {
 template <class... Options, class Pipe>
 constexpr auto pipe_for(Pipe const& pipe) {
   if constexpr (asks_exact<Options...>)
-    return answers::exactly<Pipe>{pipe};
+    return answers::exactly<Pipe, answers::powers::of_floats>{pipe};
   else
     return pipe;
 }
@@ -169,15 +169,12 @@ auto run_grouped_mixed(R const& r, on::gpu_place where, contract c) {
     else
       return answer_of_item<I, Options...>(r, whole, states, where, c);
   };
-  if constexpr (decltype(r.folds)::size == 1)
-    return answer(index_constant<0>{});
-  else
-    return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r.folds)::size>{});
+  return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r.folds)::size>{});
 }
 
 template <class... Options, class R, class Place>
 auto run_grouped_at(R const& r, Place where, contract c) {
-  if constexpr (std::same_as<Place, on::gpu_place> && mixed_items_of<R>.columns >= 0)
+  if constexpr (std::same_as<Place, on::gpu_place> && mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
     return run_grouped_mixed<Options...>(r, where, c);
   else
     return run_grouped_apart<Options...>(r, where, c);
