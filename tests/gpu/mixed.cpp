@@ -96,18 +96,6 @@ TEST_CASE("several columns, padded rows, operands of one axis and outer axes tog
   same_and_joined(from(shaped(x.data(), 1300, 2048)) | reduce(over<0>(sum), over<1>(sum), sum, count), true, true);
 }
 
-TEST_CASE("columns alone take tiles where they fill the chip") {
-  if (no_kernels()) return;
-  i64 const side = 16384;
-  std::vector<float> x(std::size_t(side * side));
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(int(u32(i) * 2654435761u) >> 8) * 0x1p-20f;
-  on_device<float> const d(x);
-  auto const of = [&](float const* data) { return from(shaped(data, side, side)) | reduce(over<0>(sum)); };
-  CHECK(plan_of(of(d.data())).joins);
-  auto const host = run(of(x.data()), on::cpu);
-  for (int again = 0; again < 2; ++again) CHECK(same_arrays(host, run(of(d.data()), on::gpu)));
-}
-
 TEST_CASE("what cannot join is read apart, to the same bits") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(1000 * 2048, 5);

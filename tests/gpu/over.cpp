@@ -46,6 +46,34 @@ TEST_CASE("sums, extremes and positions along every axis set of arrays of every 
   }
 }
 
+TEST_CASE("sums of rows of many leaves, whose last has one element, some or all") {
+  if (no_kernels()) return;
+  for (i64 row : {1025, 2049, 5001, 16383, 16385, 16387, 17500, 20000, 28001, 31745, 32767, 32768, 65537}) {
+    CAPTURE(row);
+    auto const x = uneven_numbers<float>(std::size_t(9 * row));
+    std::vector<bf16> b(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      b[i] = bf16(x[i]);
+    same_on_both(from(shaped(x, 9, row)) | over<1>(sum));
+    same_on_both(from(shaped(b, 9, row)) | over<1>(sum));
+    same_on_both(from(shaped(b, 9, row)) | filter(_1 > bf16(0.f)) | over<1>(max));
+  }
+}
+
+TEST_CASE("sums of columns whose loads are narrow") {
+  if (no_kernels()) return;
+  for (i64 columns : {4, 7, 16, 33, 50, 100, 250, 1001}) {
+    CAPTURE(columns);
+    auto const x = uneven_numbers<float>(std::size_t(3 * 2500 * columns));
+    std::vector<bf16> b(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      b[i] = bf16(x[i]);
+    same_on_both(from(shaped(x, 3, 2500, columns)) | over<1>(sum));
+    same_on_both(from(shaped(b, 3, 2500, columns)) | over<1>(sum));
+    same_on_both(from(shaped(b.data(), 7, 1000, columns)) | over<1>(sum));
+  }
+}
+
 TEST_CASE("states of many words, masks, and folds that do not commute") {
   if (no_kernels()) return;
   for (auto const& s : shapes) {
@@ -109,5 +137,7 @@ TEST_CASE("under exact a group's sum, mean and variance are those of the CPU, wh
     auto const r = from(shaped(x, s.outer, s.middle, s.inner)) | reduce(over<1>(sum, mean), over<0>(variance), over<2>(sum(_1 * _1)));
     CHECK(same_arrays(run(r, on::cpu, exact), run(r, on::gpu, exact)));
     CHECK(same_arrays(run(r, on::cpu, fast), run(r, on::gpu, fast)));
+    auto const powers = from(shaped(x, s.outer, s.middle, s.inner)) | reduce(over<1>(moments<4>), over<0>(moments<2>));
+    CHECK(same_arrays(run(powers, on::cpu, exact), run(powers, on::gpu, exact)));
   }
 }

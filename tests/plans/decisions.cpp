@@ -366,6 +366,28 @@ TEST_CASE("exact sums stay in their blocks: no more of them than run at once, an
   }
 }
 
+TEST_CASE("the digits of exact sums fit the shared memory of a kernel, whatever they are of") {
+  constexpr auto sums_of = [](int bytes, int folds) {
+    fold_facts const one{bytes, true, true, block_algorithm::raking_commutative_only, false, true};
+    facts f = facts_with(i64(1) << 28, contract::exact, targets::h200, one);
+    for (f.fold_count = 0; f.fold_count < folds; ++f.fold_count) f.folds[f.fold_count] = one;
+    return f;
+  };
+  for (int bytes : {56, 88, 544, 808, 1072})
+    for (int folds : {1, 2, 3, 4, 8}) {
+      CAPTURE(bytes);
+      CAPTURE(folds);
+      auto const f = sums_of(bytes, folds);
+      auto const p = make_plan(f).plan;
+      CHECK(legal(p, f));
+      CHECK(folds * bytes * (2 * p.warps_per_block() + 1) <= 48 * 1024);
+    }
+  CHECK(make_plan(sums_of(544, 2)).plan.threads_per_block == 512);
+  CHECK(make_plan(sums_of(544, 3)).plan.threads_per_block == 256);
+  CHECK(make_plan(sums_of(88, 2)).plan.rows_in_flight == 8); // of more sums, the batches of a whole leaf would not fit registers
+  CHECK(make_plan(sums_of(88, 3)).plan.rows_in_flight == 2);
+}
+
 TEST_CASE("a plan is a value: equal facts give equal plans, and it can be a template argument") {
   CHECK(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20)).plan);
   CHECK_FALSE(make_plan(sum_of(1 << 20)).plan == make_plan(sum_of(1 << 20, given_up)).plan);

@@ -55,16 +55,25 @@ TEST_CASE("rows that fit on the chip are one kernel with their lets: one read, o
 }
 
 TEST_CASE("rows that do not fit are two passes of lets and one of elements, with the numbers that say why") {
-  auto const e = explain(softmax_of(from(matrix<float>(64, 16385))), targets::h200);
+  auto const e = explain(softmax_of(from(matrix<float>(64, 32769))), targets::h200);
   auto const& d = e.details().domains;
   CHECK(e.details().passes() == 3);
   CHECK(d[0].route == "threads_along_group");
   CHECK(d[2].route == "elements");
-  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row of 16385 elements takes 17 leaves, at most 16 fit"));
-  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 16385) * 4); // the answers of lets go through memory
+  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row takes 33 leaves, at most 32 fit"));
+  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 32769) * 4); // the answers of lets go through memory
   CHECK(d[2].of.sources.size() == 3);
   CHECK(d[2].of.sources[1].name == d[0].name);
   CHECK(d[2].of.sources[2].name == d[1].name);
+}
+
+TEST_CASE("rows of up to 32 leaves fit, of 16 where a thread would hold more than 128 bytes") {
+  auto const passes = [](auto const& source) { return explain(softmax_of(source), targets::h200).details().passes(); };
+  CHECK(passes(from(matrix<float>(64, 32768))) == 1);
+  CHECK(passes(from(matrix<bf16>(64, 65536))) == 1);
+  auto const products = [&](i64 n) { return passes(from(matrix<float>(64, n), matrix<float>(64, n)) | map(_1 * _2)); };
+  CHECK(products(16384) == 1);
+  CHECK(products(16385) == 3);
 }
 
 TEST_CASE("a let that is not of the rows of the elements says which") {
@@ -82,11 +91,11 @@ TEST_CASE("a let that is not of the rows of the elements says which") {
 }
 
 TEST_CASE("a let that several look at is one domain, lets of one type and other columns are two") {
-  auto const source = from(matrix<float>(64, 20000));
+  auto const source = from(matrix<float>(64, 40000));
   auto const mu = source | over<1>(mean);
   auto const var = source | map(squared(_1 - let(mu))) | over<1>(mean);
   CHECK(domains_of(source | map((_1 - let(mu)) / sqrt(let(var))) | collect, targets::h200).size() == 3);
-  auto const other = from(matrix<float>(64, 20000, 1 << 20)) | over<1>(mean);
+  auto const other = from(matrix<float>(64, 40000, 1 << 20)) | over<1>(mean);
   auto const both = domains_of(source | map(let(mu) - let(other)) | collect, targets::h200);
   REQUIRE(both.size() == 3);
   CHECK(both[0].origins[0].home == column_home::head);
@@ -177,7 +186,7 @@ TEST_CASE("the JSON says which kernel a let is in") {
 }
 
 TEST_CASE("the Mermaid chart leads answers of lets to what looks at them") {
-  for (i64 n : {1024, 20000}) {
+  for (i64 n : {1024, 40000}) {
     auto const chart = explain(softmax_of(from(matrix<float>(64, n))), targets::h200).mermaid();
     for (char const* part : {"source0 -- ", "answers0 -- ", "answers1 -- ", "--> domain2"}) CHECK_MESSAGE(says(chart, part), part);
     for (char const* pair : {"()", "[]", "{}"})
@@ -192,7 +201,7 @@ TEST_CASE("the PTX holds the one kernel of rows, or one for each pass") {
   auto const one = explain(softmax_of(from(matrix<float>(64, 1024))), targets::h200).ptx();
   CHECK(says(one, "rows_with_let"));
   CHECK_FALSE(says(one, "along_group"));
-  auto const three = explain(softmax_of(from(matrix<float>(64, 20000))), targets::h200).ptx();
+  auto const three = explain(softmax_of(from(matrix<float>(64, 40000))), targets::h200).ptx();
   CHECK_FALSE(says(three, "rows_with_let"));
   for (char const* part : {"along_group", "elements", "// collect\n", "// let(over<1>(max(_1)))\n"}) CHECK_MESSAGE(says(three, part), part);
 }

@@ -81,7 +81,9 @@ TEST_CASE("rows that fit on the chip are read once: their lets and elements are 
   auto const norm = in_one_kernel(from(shaped(x.data(), 16, 4096), along<1>(w), along<1>(w)) | map((_1 - let(mu)) / sqrt(let(var) + 1e-5f) * _2 + _3) | collect);
   CHECK(norm.possible);
   CHECK(norm.plan.strip.bytes_per_load[1] == 16);
-  auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 16385))));
+  auto const many = in_one_kernel(softmax_of(from(shaped(x.data(), 2, 32767))));
+  CHECK(many.plan.strip.warps_per_group == 32);
+  auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 1, 32769))));
   CHECK(!longer.possible);
   CHECK(longer.why_not.count == 1);
   CHECK(!in_one_kernel(softmax_of(from(shaped(x.data(), {1024, 64}, {1, 1024})))).possible);

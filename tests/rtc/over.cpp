@@ -72,6 +72,14 @@ TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets
   auto const shared = compiles(from(made_up<float>(16, 1 << 24)) | reduce(over<1>(sum)), chip);
   CHECK(shared.plan.blocks_share);
   CHECK(shared.cut.chunks == 1024);
+  CHECK(compiles(from(made_up<bf16>(1000, 40001)) | reduce(over<1>(sum)), chip).plan.batches == 1);
+  auto const two_leaves = compiles(from(made_up<float>(13000, 20001)) | reduce(over<1>(sum)), chip);
+  CHECK(two_leaves.plan.batches == 2);
+  CHECK(two_leaves.plan.blocks_per_multiprocessor == 2);
+  CHECK(two_leaves.cut.chunks == 1);
+  auto const narrow = compiles(from(made_up<bf16>(1000000, 33)) | reduce(over<0>(sum)), chip).plan;
+  CHECK(narrow.lanes_at_once == 4);
+  CHECK(narrow.bytes_per_load[0] == 2);
   CHECK(compiles(from(made_up<float>(64, 4096, 1024)) | reduce(over<1>(sum)), chip).plan.groups_per_thread == 4);
   CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);
   CHECK(compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups);
@@ -91,4 +99,6 @@ TEST_CASE("wide states, several columns, masks, and folds that do not commute") 
 TEST_CASE("exact sums and means along axes") {
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(sum)), targets::h200, exact);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance)), targets::h200, exact);
+  compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact);
+  compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(moments<3>)), targets::a100, exact);
 }

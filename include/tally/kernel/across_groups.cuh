@@ -143,7 +143,7 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
   using thread = strip_thread<P, program<Columns, Leaves...>>;
   using Place = grid_place<thread::columns>;
   constexpr int lanes = thread::shape.lanes(), V = P.groups_per_thread;
-  constexpr int wanted = 8 / Rows < 1 ? 1 : 8 / Rows;
+  constexpr int wanted = ByRow ? 8 : P.lanes_at_once;
   constexpr int together = wanted < thread::lanes_of_thread ? wanted : thread::lanes_of_thread;
   constexpr int steps = thread::lanes_of_thread / together;
   grid_axis const& kept = at.kept[at.kept_axes > 0 ? at.kept_axes - 1 : 0];

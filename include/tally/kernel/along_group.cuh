@@ -26,26 +26,30 @@ struct leaf_along {
   /// Whether a closed leaf is in parts; rows that must not be mixed are combined at once, and the first thread has the whole.
   static constexpr bool in_parts = M::law.commutative;
 
-  /// step(lanes, r, v) feeds element v of row r of this thread, if it exists.
+  /// step(lanes, r, v) feeds element v of row r of this thread, if it exists; only the first `present` rows have any.
   template <class Step>
-  __device__ __forceinline__ static State fold(Leaf const& l, Step const& step) {
+  __device__ __forceinline__ static State fold(Leaf const& l, int present, Step const& step) {
     auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
     if constexpr (M::law.commutative) {
       lanes_t<M, lanes> running(l.monoid);
 #pragma unroll
       for (int r = 0; r < rows; ++r)
+        if (r < present) {
 #pragma unroll
-        for (int v = 0; v < lanes; ++v)
-          step(running, r, v);
+          for (int v = 0; v < lanes; ++v)
+            step(running, r, v);
+        }
       return close(l, running);
     } else {
       State of_row[rows];
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         lanes_t<M, lanes> running(l.monoid);
+        if (r < present) {
 #pragma unroll
-        for (int v = 0; v < lanes; ++v)
-          step(running, r, v);
+          for (int v = 0; v < lanes; ++v)
+            step(running, r, v);
+        }
         State row[1] = {close(l, running)};
         meet(l, row);
         of_row[r] = row[0];
@@ -92,6 +96,12 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf, per_row = P.rows_in_leaf > 1 ? shape_of<Program>.lanes() : 0;
   strip_rows<P, 0, rows, lanes, Columns...> values;
 
+  /// Rows that have any of `left` elements, where it is worth asking: a group of one leaf has no others, and loads in aligned pieces
+  /// are slower behind a branch.
+  template <bool Fit>
+  __device__ __forceinline__ static int rows_present(int left) {
+    return Fit || P.one_leaf || P.realigned != 0 ? rows : left < (rows - 1) * per_row ? (left - 1) / per_row + 1 : rows;
+  }
   __device__ __forceinline__ static int first_of_thread() { return int(threadIdx.x % P.threads_along()) * lanes; }
   /// Positions of the rows of a leaf that lies along one axis.
   struct rows_behind {
@@ -136,9 +146,12 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   template <bool Fit, bool Inside>
   __device__ __forceinline__ void load(Program const& p, Place const& at, grid_axis const& along, int left) {
     int const first = first_of_thread();
+    int const present = rows_present<Fit>(left);
     auto const start = behind(at, along, first);
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
+      if (r >= present)
+        break;
       int const e = r * per_row + first;
       if constexpr (Fit) {
         values.template load<Inside>(p.columns, behind(start, along, r * per_row), r, along, lanes);
@@ -158,7 +171,7 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     typename Program::states s;
     for_each_index<int(sizeof...(Leaves))>([&](auto i) {
       auto const& l = get<i>(p.leaves);
-      get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, [&](auto& running, int r, int v) {
+      get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, rows_present<Fit>(left), [&](auto& running, int r, int v) {
         int const e = r * per_row + first + v;
         l.step(running, v, Fit || e < left, values.row_at(p.columns, r, v, position_of(r) + (first + v) * along.position_step, start + e));
       });
@@ -273,30 +286,63 @@ __device__ __forceinline__ void fold_short_groups(Program const& p, axes_layout 
 
 __device__ __forceinline__ i64 least_of_two(i64 a, i64 b) { return a < b ? a : b; }
 
-/// One leaf of a long group by a warp, whole in its first thread; place_of(e) is where element e of the group is.
+/// Loads a whole leaf of a long group; place_of(e) is where element e of the group is.
+template <axes_plan P, class Program, class PlaceOf>
+__device__ __forceinline__ void load_whole_leaf(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 start,
+                                               loaded_leaf<P, Program>& to) {
+  if constexpr (P.rows_apart)
+    to.load_rows(p, at.reduced[at.reduced_axes - 1], [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); });
+  else
+    to.template load<true>(p, at, place_of(start), shape_of<Program>.elements());
+}
+/// This warp's parts of the states of that leaf.
+template <axes_plan P, class Program, class PlaceOf>
+__device__ __forceinline__ typename Program::states fold_whole_leaf(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 start,
+                                                                  loaded_leaf<P, Program> const& from) {
+  constexpr int elements = shape_of<Program>.elements();
+  grid_axis const& along = at.reduced[at.reduced_axes - 1];
+  if constexpr (P.rows_apart)
+    return from.template fold<true>(p, [&](int r) { return place_of(start + r * shape_of<Program>.lanes()).position; }, along, start, elements);
+  else
+    return from.template fold<true>(p, typename loaded_leaf<P, Program>::rows_behind{place_of(start).position, along}, along, start, elements);
+}
+
+/// One leaf of a long group by a warp, whole in its first thread.
 template <axes_plan P, class Program, class PlaceOf>
 __device__ __forceinline__ typename Program::states fold_leaf_along(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 leaf) {
-  using loaded_type = loaded_leaf<P, Program>;
   constexpr int elements = shape_of<Program>.elements();
   i64 const start = leaf * elements, left = at.extent - start;
-  grid_axis const& along = at.reduced[at.reduced_axes - 1];
-  loaded_type loaded;
+  loaded_leaf<P, Program> loaded;
   typename Program::states s[1];
-  if (left >= elements && P.rows_apart) {
-    auto const row = [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); };
-    loaded.load_rows(p, along, row);
-    s[0] = loaded.template fold<true>(p, [&](int r) { return row(r).position; }, along, start, elements);
-  } else if (left >= elements) {
-    auto const place = place_of(start);
-    loaded.template load<true>(p, at, place, elements);
-    s[0] = loaded.template fold<true>(p, typename loaded_type::rows_behind{place.position, along}, along, start, elements);
+  if (left >= elements) {
+    load_whole_leaf<P>(p, at, place_of, start, loaded);
+    s[0] = fold_whole_leaf<P>(p, at, place_of, start, loaded);
   } else {
     auto const place = place_of(start);
+    grid_axis const& along = at.reduced[at.reduced_axes - 1];
     loaded.template load<false>(p, at, place, int(left));
-    s[0] = loaded.template fold<false>(p, typename loaded_type::rows_behind{place.position, along}, along, start, int(left));
+    s[0] = loaded.template fold<false>(p, typename loaded_leaf<P, Program>::rows_behind{place.position, along}, along, start, int(left));
   }
   leaves_meet<P, 1>::meet(p, s);
   return s[0];
+}
+
+/// Two whole neighbouring leaves of a long group by a warp, whose loads are in flight together; their state is whole in its first thread.
+template <axes_plan P, class Program, class PlaceOf>
+__device__ __forceinline__ typename Program::states fold_two_leaves_along(Program const& p, axes_layout const& at, PlaceOf const& place_of,
+                                                                        i64 first) {
+  constexpr int elements = shape_of<Program>.elements();
+  loaded_leaf<P, Program> loaded[2];
+  typename Program::states s[2];
+#pragma unroll
+  for (int b = 0; b < 2; ++b)
+    load_whole_leaf<P>(p, at, place_of, (first + b) * elements, loaded[b]);
+#pragma unroll
+  for (int b = 0; b < 2; ++b)
+    s[b] = fold_whole_leaf<P>(p, at, place_of, (first + b) * elements, loaded[b]);
+  leaves_meet<P, 2>::meet(p, s);
+  static_assert(leaves_meet<P, 2>::slot_of(1) == 0 && leaves_meet<P, 2>::thread_of(1) == 1);
+  return p.combine(s[0], shuffled_down(s[0], 1));
 }
 
 /// Groups of several leaves, which the warps of a group share, and for chunks > 1 blocks too. Every leaf, or every row of every leaf, lies
@@ -328,6 +374,8 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
     };
     if constexpr (P.one_leaf_a_warp) {
       s = fold_leaf_along<P>(p, at, place_of, first);
+    } else if (P.batches == 2 && end - first == 2 && (first + 2) * shape_of<Program>.elements() <= at.extent) {
+      s = fold_two_leaves_along<P>(p, at, place_of, first);
     } else {
       neighbour_stack<States, 40> tree;
 #pragma unroll 1

@@ -163,13 +163,12 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
                                    [&](int k, unsigned char const* tile) {
     int const present = rows_of(k);
     i64 const first_row = band + lane + k;
-    if constexpr (Along::leaf_count > 0)
-      if (Whole || warp < present) {
-        i64 const row = first_row + warp * shape.lanes();
-        auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
-        if (thread % 32 == 0)
-          of_rows[i64(chunk) * cut.rows + row] = s;
-      }
+    if (Whole || warp < present) {
+      i64 const row = first_row + warp * shape.lanes();
+      auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
+      if (thread % 32 == 0)
+        of_rows[i64(chunk) * cut.rows + row] = s;
+    }
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
@@ -193,7 +192,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
 }
 
-/// Columns and rows of a matrix, and its total where Total has leaves; either of the latter may have none.
+/// Columns of a matrix, and its rows and its total where Rows and Total have leaves; one of them has.
 template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total>
 __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     mixed(__grid_constant__ Columns const down, __grid_constant__ ColumnNodes const column_nodes, __grid_constant__ Rows const rows,
@@ -203,6 +202,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   constexpr leaf_shape shape = shape_of<Columns>;
   auto const along = beside_each_other(down.columns, rows, total);
   using Along = cuda::std::remove_cvref_t<decltype(along)>;
+  static_assert(Along::leaf_count > 0, "columns alone are folded by threads across groups");
   int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
   auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
   bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
@@ -213,16 +213,12 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
   bool last[2]{};
-  if constexpr (Along::leaf_count > 0) {
-    come({below.of_group(), beside.of_group()}, last);
-    if (last[1])
-      meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
-        if constexpr (Rows::leaf_count > 0)
-          write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
-      });
-  } else {
-    last[0] = comes_last(below.of_group());
-  }
+  come({below.of_group(), beside.of_group()}, last);
+  if (last[1])
+    meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
+      if constexpr (Rows::leaf_count > 0)
+        write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
+    });
   if (last[0])
     meet_columns(down, cut, room_for, below, chunk,
                  [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });

@@ -48,8 +48,9 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
   States s[1];
   for_each_index<int(sizeof...(Leaves))>([&](auto i) {
     auto const& l = get<i>(step.leaves);
-    get<i>(s[0]) = leaf_along<P, nth_t<i, Leaves...>>::fold(
-        l, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
+    using of = leaf_along<P, nth_t<i, Leaves...>>;
+    get<i>(s[0]) = of::fold(
+        l, of::rows, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
   });
   leaves_meet<P, 1>::meet(step, s);
   if constexpr (P.one_leaf) {
@@ -63,11 +64,9 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
     if (threadIdx.x % 32 == 0)
       of_warp[warp] = s[0];
     __syncthreads();
-    States of_share[sharing];
-#pragma unroll
-    for (int w = 0; w < sharing; ++w)
-      of_share[w] = of_warp[warp / sharing * sharing + w];
-    return combine_in_registers([&](States const& a, States const& b) { return step.combine(a, b); }, of_share);
+    int const lane = int(threadIdx.x % 32);
+    auto const combine = [&](States const& a, States const& b) { return step.combine(a, b); };
+    return shuffled_from(combine_lanes<sharing>(combine, of_warp[warp / sharing * sharing + (lane < sharing ? lane : 0)], sharing, lane), 0);
   }
 }
 
@@ -106,8 +105,8 @@ __global__ void __launch_bounds__(P.threads_per_block())
   held.leaf.template load<P.extent_fits>(p, at, place, held.left);
   Lets lets{};
   fold_lets<0>(held, p, steps, nodes, lets, at.extent);
-  if (!there)
-    return;
+  constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
+  __shared__ alignas(32) unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
@@ -118,14 +117,17 @@ __global__ void __launch_bounds__(P.threads_per_block())
 #pragma unroll
       for (int k = 0; k < lanes; ++k)
         v[k] = answers::with_one_nan(of.eval(held.row_at(p, r, k, lets)));
-      T* const out = static_cast<T*>(to.at[i]) + g * at.extent + held.start + held.element(r, 0);
+      T* const row = static_cast<T*>(to.at[i]) + g * at.extent + held.start + r * held.per_row;
+      T* const out = row + held.element(0, 0);
       if constexpr (store > int(sizeof(T))) {
-        if (held.exists(r, 0))
+        if (there && held.exists(r, 0))
           store_neighbours<store>(out, v);
+      } else if constexpr (passes_shared<T, lanes>) {
+        store_one_by_one<P.threads_along()>(row, v, there ? held.left - r * held.per_row : 0, room + warp * 1024);
       } else {
 #pragma unroll
         for (int k = 0; k < lanes; ++k)
-          if (held.exists(r, k))
+          if (there && held.exists(r, k))
             out[k] = v[k];
       }
     });

@@ -41,4 +41,30 @@ __device__ __forceinline__ void store_neighbours(T* to, T const (&v)[V]) {
     store_streaming<Bytes>(reinterpret_cast<unsigned char*>(to) + b, bytes + b);
 }
 
+/// Whether V neighbours of type T pass through shared memory on their way out, in room of 32 bytes a thread.
+template <class T, int V>
+inline constexpr bool passes_shared = V > 1 && V * sizeof(T) <= 32 && (sizeof(T) & (sizeof(T) - 1)) == 0;
+
+/// Stores the first `left` of the elements that Threads neighbours hold, V each, to where no more than one can be stored at once: neighbouring
+/// threads store neighbours, so that sectors are written whole. The whole warp calls it; room: of the warp.
+template <int Threads, class T, int V>
+__device__ __forceinline__ void store_one_by_one(T* to, T const (&v)[V], int left, unsigned char* room) {
+  struct alignas(V * sizeof(T)) group {
+    T of[V];
+  };
+  int const lane = int(threadIdx.x % 32), first = lane / Threads * Threads;
+  group mine;
+#pragma unroll
+  for (int k = 0; k < V; ++k)
+    mine.of[k] = v[k];
+  reinterpret_cast<group*>(room)[lane] = mine;
+  __syncwarp();
+  T const* const held = reinterpret_cast<T const*>(room) + first * V;
+#pragma unroll
+  for (int k = 0; k < V; ++k)
+    if (int const e = k * Threads + lane - first; e < left)
+      store_streaming<int(sizeof(T))>(to + e, held + e);
+  __syncwarp();
+}
+
 } // namespace tally::inline v0::kernel

@@ -147,14 +147,13 @@ constexpr int copies_of_table(tile_facts const& f) {
 constexpr accumulation choose_rung(tile_facts const& f) {
   using primitive::rung;
   accumulation a;
-  if (f.promise == contract::reproducible && detail::rounds(f)) {
-    for (char const* name : {"bulk reduce", "vector red", "scalar red"})
-      a.why.add(name, "the contract is reproducible and the addition rounds: its bits depend on the order");
-    return a;
-  }
-  if (f.promise == contract::exact && detail::rounds(f)) {
-    for (char const* name : {"bulk reduce", "vector red", "scalar red"})
-      a.why.add(name, "the contract is exact and the addition rounds: choose_exact_rung knows the ways to exact sums");
+  if (f.promise != contract::fast && detail::rounds(f)) {
+    char const* const because = f.promise == contract::exact
+                                    ? "the contract is exact and the addition rounds: choose_exact_rung knows the ways to exact sums"
+                                    : "the contract is reproducible and the addition rounds: its bits depend on the order";
+    a.why.add("bulk reduce", because);
+    a.why.add("vector red", because);
+    a.why.add("scalar red", because);
     return a;
   }
   a.how = bulk_pays(f, a.why) ? rung::bulk_reduce : vector_pays(f, a.why) ? rung::vector_red : rung::scalar_red;

@@ -13,16 +13,17 @@ inline constexpr int loads_in_flight = 8;
 /// Blocks that a chip is cut for: enough that the last wave is a small part of all.
 constexpr i64 blocks_wanted(axes_facts const& f) { return i64(f.of.target.multiprocessors) * 16; }
 
-/// Bytes of states that a thread keeps for its neighbouring groups at most: a path of the tree keeps seven times as many.
-inline constexpr int state_bytes_beside = 32;
+/// Neighbouring groups of a thread, and bytes of their states, at most: a path of the tree keeps seven times as many. H200, 2026-11-22, sums
+/// of bf16 with eight groups a thread and with four, us: 65536 x 1024 64 and 46, 64 x 4096 x 1024 159 and 146, 4194304 x 64 164 and 145.
+inline constexpr int most_groups_beside = 4, state_bytes_beside = 32;
 
-/// Neighbouring groups of a thread: as many as one load of 16 bytes brings, if memory and the size of the states allow it.
+/// Neighbouring groups of a thread: as many as one load of 16 bytes brings, if memory and their states allow it.
 constexpr int choose_groups_per_thread(axes_facts const& f, why_not_list& why) {
   if (!unit_in_all(f, [&](int c) { return f.group_step(c); })) {
     why.add("groups beside", "neighbouring groups are not neighbours in every column");
     return 1;
   }
-  int groups = f.of.lanes_per_group;
+  int groups = int(least_of(f.of.lanes_per_group, most_groups_beside));
   while (groups > 1 && groups * f.of.state_bytes() > state_bytes_beside)
     groups /= 2;
   if (groups == 1)
@@ -67,6 +68,39 @@ constexpr int choose_warps_on_lanes(axes_facts const& f, axes_plan const& p) {
   return warps;
 }
 
+/// Lanes of a leaf that a thread folds.
+constexpr int lanes_of_thread(axes_plan const& p) { return p.lanes_in_leaf / (p.warps_on_lanes * p.threads_along()); }
+/// Whether a group is one leaf that lacks elements: every load asks whether its own exists.
+constexpr bool one_ragged_leaf(axes_plan const& p) { return p.one_leaf && !p.extent_fits; }
+
+/// Lanes of a thread whose loads are in flight together: eight loads, and where loads are narrow more, until they bring as much as eight
+/// of 16 bytes.
+constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
+  bool const few_groups = p.threads_across < 32;
+  int const most = f.of.state_bytes() > 8 ? loads_in_flight : !few_groups ? 32 : p.groups_per_thread > 1 ? 16 : loads_in_flight;
+  int const wanted_bytes = (one_ragged_leaf(p) ? 8 : 16) * loads_in_flight;
+  int loads = 0, bytes = 0, lanes = 1; // the first two of a lane
+  for (int c = 0; c < f.of.source_count; ++c) {
+    loads += p.rows_in_leaf;
+    bytes += p.rows_in_leaf * p.bytes_per_load[c];
+  }
+  while (lanes * 2 <= lanes_of_thread(p) && loads > 0 &&
+         (lanes * loads < loads_in_flight || (lanes * loads < most && lanes * bytes < wanted_bytes)))
+    lanes *= 2;
+  return lanes;
+}
+
+/// Threads that must be resident on a multiprocessor: as many as leave registers for the loads in flight and the open states of the lanes.
+/// H200, 2026-11-22, sums of f32, us: 1048576 x 256 with room for 768 threads 285, for 512 257; 64 x 4096 x 1024 284 and 254; 1048576 x 7,
+/// whose threads share lanes, with room for 768 18.7, for 1024 17.6.
+constexpr int threads_resident_across(axes_facts const& f, axes_plan const& p) {
+  i64 const beside = p.groups_per_thread * f.of.state_bytes();
+  i64 const open = beside * (tally::detail::log2_of(lanes_of_thread(p)) + 1);
+  if (p.threads_across < 32 && open <= 32)
+    return 1024;
+  return one_ragged_leaf(p) && beside < 16 ? 768 : 512;
+}
+
 constexpr axes_cut cut_across(axes_facts const& f, axes_plan const& p) {
   axes_cut c{};
   c.row_groups = f.row_groups();
@@ -96,6 +130,7 @@ constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why
     p.warps_per_block /= 2;
   for (int c = 0; c < f.of.source_count; ++c)
     p.bytes_per_load[c] = int(least_of(16, p.groups_per_thread * f.of.sources[c].bytes_per_element));
+  p.lanes_at_once = choose_lanes_at_once(f, p);
   cut = cut_across(f, p);
 }
 

@@ -23,7 +23,8 @@ struct axes_plan {
   int warps_on_lanes;    ///< across: that share the lanes of a leaf; the others have strips of their own
   int lanes_in_leaf;     ///< that have an element, rounded up to a power of two
   int rows_in_leaf;      ///< that have an element
-  int batches;           ///< along: groups of a thread whose loads are in flight together
+  int lanes_at_once;     ///< across: lanes of a thread whose loads are in flight together
+  int batches;           ///< along: groups of a thread, or leaves of a long group, whose loads are in flight together
   int warps_per_group;   ///< along: that share the leaves of a group
   int standing;          ///< along: bit c is set where column c is the same all along a group
   int realigned;         ///< bit c is set where column c is loaded in the aligned pieces around what is wanted

@@ -9,7 +9,7 @@
 
 namespace tally::inline v0 {
 
-/// Everything about such a read, or one of the columns alone; `of` has the sources and the target.
+/// Everything about such a read; `of` has the sources and the target.
 struct mixed_facts {
   facts of;
   axes_layout columns; ///< the groups of the columns
@@ -37,7 +37,7 @@ namespace planning {
 constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
   auto const no = [&](char const* sentence, i64 a = 0, i64 b = 0) {
-    why.add(f.rows || f.total ? "one read" : "tiles of columns", sentence, -1, a, b);
+    why.add("one read", sentence, -1, a, b);
     return false;
   };
   if (f.columns.reduced_axes != 1 || f.columns.kept_axes != 1)
@@ -121,16 +121,6 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
                     cut.columns);
 }
 
-/// Whether columns that share their read with nothing are quicker by tiles than by threads across groups: where whole bands fill the chip.
-/// H200, 2026-11-22, sums of f32 by tiles and by threads: 65536 x 4096 262 and 291 us, 16384 x 16384 257 and 286, 65536 x 1024, by parts
-/// of bands, 93 and 90. The commands: docs/measured/axes_h200.md.
-constexpr bool columns_pay(mixed_planned& out) {
-  if (out.plan.stages > 0 && out.cut.splits == 1)
-    return true;
-  out.why_not.add("tiles of columns", "{0} bands of {1} chunks do not fill the chip with whole bands", -1, out.cut.bands, out.cut.chunks);
-  return false;
-}
-
 } // namespace planning
 
 /// Plans the read of a matrix of at least one element.
@@ -139,9 +129,7 @@ constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
   if (out.joins)
     planning::cut_mixed(f, out);
-  if (out.joins && !f.rows && !out.total_joins)
-    out.joins = planning::columns_pay(out);
-  out.joins = out.joins && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
+  out.joins = out.joins && (f.rows || out.total_joins) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan of one read of a matrix that folds rows, columns and the whole together, or the columns alone, and how its work is cut for one launch.
+// The plan of one read of a matrix that folds rows, columns and the whole together, and how its work is cut for one launch.
 // Layer 3; kernels include it.
 #pragma once
 

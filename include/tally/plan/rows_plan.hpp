@@ -9,8 +9,10 @@
 
 namespace tally::inline v0 {
 
-/// A warp holds one leaf of a row, a block at most this many.
-inline constexpr int most_leaves_on_chip = 16;
+namespace planning {
+/// Leaves of a row that the warps of a block hold at most, one each: 32, if a thread's part leaves half of its registers free, else 16.
+constexpr int most_leaves_on_chip(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
+} // namespace planning
 
 /// A plan, its blocks, and whether there is one at all: if not, why_not says so.
 struct rows_planned {
@@ -28,9 +30,8 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     out.why_not.add("one kernel for rows", "neighbouring elements of a row are not neighbours in every column");
     return out;
   }
-  if (leaves > most_leaves_on_chip) {
-    static_assert(most_leaves_on_chip == 16);
-    out.why_not.add("one kernel for rows", "a row of {0} elements takes {1} leaves, at most 16 fit", -1, f.at.extent, leaves);
+  if (int const most = planning::most_leaves_on_chip(f.of); leaves > most) {
+    out.why_not.add("one kernel for rows", "a row takes {0} leaves, at most {1} fit", -1, leaves, most);
     return out;
   }
   out.possible = true;
