@@ -98,6 +98,19 @@ bool groups_are_neighbours(domain_description const& d) {
 
 void word_axes_of_host(domain_description& d) {
   i64 const threads = d.of.threads;
+  if (d.in_rows) {
+    d.route = "rows";
+    d.shape = "as many groups at once as a register has lanes, each as it lies, then their nodes together";
+    d.cut = several(d.groups, "group") + " dealt to " + several(threads, "thread");
+    return;
+  }
+  if (d.in_columns) {
+    d.route = "columns";
+    d.shape = "neighbouring groups side by side, one a vector lane, along their own trees";
+    d.cut = fmt::format("slices of up to {} KiB of a row, leaf after leaf, dealt to {}", cpu::bytes_of_slice / 1024, several(threads, "thread"));
+    if (!elements_are_neighbours(d)) d.why_not.push_back({"rows", "elements of a group are not neighbours in memory", ""});
+    return;
+  }
   if (d.at.extent >= cpu::long_group && elements_are_neighbours(d) && !d.looks_at_positions) {
     bool const side_by_side = d.groups >= 4 * threads || d.of.facts.leaves() <= cpu::leaves_per_tile;
     d.route = "tile loop";
@@ -347,9 +360,7 @@ void join_domains(grouped_description& d) {
   auto const join = [&](domain_description& one) {
     one.shares_read = &one != &columns;
     one.route = "mixed";
-    one.shape = one.shares_read                            ? "folded in the read of " + columns.name
-                : d.rows < 0 && !d.joined.total_joins ? "tiles of the matrix are folded down"
-                                                      : "tiles of the matrix are folded down, along, and as a whole, in one read";
+    one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
     one.cut = fmt::format("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
                           several(d.joined.blocks(), "block"), mixed_threads,
                           d.joined.plan.stages > 0 ? fmt::format("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)

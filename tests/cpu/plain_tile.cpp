@@ -23,7 +23,10 @@ TEST_CASE("tiles that are folded element by element have the bits of those in ve
     cpu::detail::fold_tile_plainly(p, 0, leaves, plain);
     auto const fast_one = cpu::fold_subtree(p, 0, leaves);
     for_each_index<decltype(p)::leaf_count>([&](auto i) {
-      CHECK(std::memcmp(&get<i>(plain), &get<i>(fast_one), sizeof(get<i>(plain))) == 0);
+      if constexpr (requires { get<i>(plain).position; }) // bytes between its members may be anything
+        CHECK((get<i>(plain).value == get<i>(fast_one).value && get<i>(plain).position == get<i>(fast_one).position));
+      else
+        CHECK(std::memcmp(&get<i>(plain), &get<i>(fast_one), sizeof(get<i>(plain))) == 0);
     });
   }
 #endif

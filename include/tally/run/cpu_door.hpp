@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to the cores of the host: runs the tiles of a read on as many threads as asked. Type-erased and compiled in
-// dsl/cpu, so that a user's file sees neither Thrust nor OpenMP. Layer 5.
+// The door to the cores of the host: runs the tiles of a read on as many threads as asked, and asks for memory in large pages.
+// Type-erased and compiled in dsl/cpu, so that a user's file sees neither Thrust nor OpenMP nor the system. Layer 5.
 #pragma once
+
+#include <cstddef>
 
 #include <tally/base/numbers.hpp>
 
@@ -16,5 +18,11 @@ int core_count();
 /// one per tile where there are fewer; returns when all are done. Which thread takes which tile is not promised. The
 /// first exception of a body comes out here, and the tiles not begun by then are left out.
 void for_each_tile(i64 tiles, void (*body)(void* context, i64 tile), void* context, int threads);
+
+/// Asks the system for large pages under memory that nobody has written to, where it has them; small ones cost more to get than to
+/// fill. Changes nothing that can be seen.
+void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
+/// Bytes from which that is asked: less hardly holds a large page.
+inline constexpr std::size_t worth_large_pages = std::size_t(4) << 20;
 
 } // namespace tally::inline v0::cpu

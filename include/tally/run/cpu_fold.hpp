@@ -16,6 +16,16 @@ inline constexpr i64 leaves_per_tile = 64;
 /// Up to this many tiles, about a mebibyte of floats, one core is done before others have woken up.
 inline constexpr i64 tiles_for_one_core = 4;
 
+namespace detail {
+/// Calls body(i) for every i below n, spread over the cores.
+template <class Body>
+void spread_over_cores(i64 n, int threads, Body const& body) {
+  if (n == 1) return body(i64(0));
+  cpu::for_each_tile(
+      n, [](void* c, i64 i) { (*static_cast<Body const*>(c))(i); }, const_cast<void*>(static_cast<void const*>(&body)), threads);
+}
+} // namespace detail
+
 /// Folds a program of at least one element on the host.
 template <class Program>
 typename Program::states fold(Program const& p, int threads) {

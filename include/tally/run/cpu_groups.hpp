@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Groups along axes on the CPU: neighbouring groups are folded side by side in strips (cpu_strips.hpp); long groups whose
-// elements are neighbours in memory, or are made so, are folded one after the other by the tile loop. Layer 5, host only.
+// Groups along axes on the CPU: numbers that are folded as they lie, by rows or by columns (cpu_rows.hpp, cpu_columns.hpp);
+// neighbouring groups of others side by side in strips (cpu_strips.hpp); long groups whose elements are neighbours in memory, or
+// are made so, one after the other by the tile loop. Layer 5, host only.
 // How many groups or leaves a core takes at once never changes a bit.
 #pragma once
 
 #include <vector>
 
 #include <tally/fold/groups.hpp>
+#include <tally/run/cpu_columns.hpp>
+#include <tally/run/cpu_rows.hpp>
 #include <tally/run/cpu_strip_walk.hpp>
 
 namespace tally::inline v0::cpu {
@@ -33,14 +36,6 @@ template <>
 inline constexpr bool mentions_position<position> = true;
 template <template <class...> class Node, class... Parts>
 inline constexpr bool mentions_position<Node<Parts...>> = (false || ... || mentions_position<Parts>);
-
-/// Calls body(i) for every i below n, spread over the cores.
-template <class Body>
-void spread_over_cores(i64 n, int threads, Body const& body) {
-  if (n == 1) return body(i64(0));
-  cpu::for_each_tile(
-      n, [](void* c, i64 i) { (*static_cast<Body const*>(c))(i); }, const_cast<void*>(static_cast<void const*>(&body)), threads);
-}
 
 /// Whether the elements of a group are neighbours in every column, so that the tile loop can take them.
 template <class... Columns, class... Leaves>
@@ -189,49 +184,81 @@ void fold_in_turn(Program const& p, axes_layout const& at, int threads, Emit con
     emit(first, end - first, s);
   });
 }
-} // namespace detail
 
-/// Folds every group, of which there is at least one with at least one element; emit(g, n, states) takes the states of groups
-/// g, ..., g + n - 1 once, from whichever core has them.
-template <class Program, class Emit>
-void fold_groups(Program const& p, axes_layout const& at, int threads, Emit const& emit) {
-  using States = typename Program::states;
-  constexpr leaf_shape shape = shape_of<Program>;
-  i64 const leaves = (at.extent - 1) / shape.elements() + 1;
-  int const cores = threads > 0 ? threads : core_count();
-  if constexpr (!detail::needs_positions<Program>)
-    if (at.extent >= long_group && detail::groups_lie_together(p, at)) return detail::fold_in_turn(p, at, threads, emit);
-  detail::strip_walk<Program> const walk(p, at);
-  if constexpr (detail::can_be_copied<Program>)
-    if (at.extent >= copied_group && at.groups < few_groups && walk.apart()) return detail::fold_few_groups(p, at, threads, emit);
-  i64 const strips = walk.strips();
-  i64 const fair = strips * leaves / (4 * cores), per_block = fair < least_strips ? least_strips : fair < most_strips ? fair : most_strips;
-  i64 const blocks = (strips - 1) / per_block + 1;
+/// Strips in blocks of as many as a core walks through together.
+template <class Program>
+class blocks_of_strips {
+public:
+  struct states {
+    std::unique_ptr<typename Program::states[]> of;
+    typename Program::states const& operator[](i64 k) const { return of[static_cast<std::size_t>(k)]; }
+  };
+  blocks_of_strips(strip_walk<Program> const& walk, axes_layout const& at, i64 leaves, int cores) : walk_(walk), groups_(at.groups) {
+    i64 const fair = walk.strips() * leaves / (4 * cores);
+    per_block_ = fair < least_strips ? least_strips : fair < most_strips ? fair : most_strips;
+  }
+  i64 blocks() const { return (walk_.strips() - 1) / per_block_ + 1; }
+  i64 first_of(i64 block) const { return walk_.first_group(block * per_block_); }
+  i64 groups_in(i64 block) const { return (block + 1 == blocks() ? groups_ : first_of(block + 1)) - first_of(block); }
+  states fold(i64 block, i64 leaf, i64 count) const {
+    states out{std::unique_ptr<typename Program::states[]>(new typename Program::states[static_cast<std::size_t>(groups_in(block))])};
+    i64 const strip = block * per_block_, left = walk_.strips() - strip;
+    fold_strips(walk_, strip, int(left < per_block_ ? left : per_block_), leaf, count, out.of.get());
+    return out;
+  }
+
+private:
+  strip_walk<Program> const& walk_;
+  i64 groups_, per_block_;
+};
+
+/// Blocks of groups, and subtrees of their leaves where there are few blocks, spread over the cores.
+template <class Program, class Walk, class Emit>
+void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int threads, Emit const& emit) {
+  i64 const blocks = walk.blocks();
   i64 chunk = leaves; // a power of two of them is a subtree, which another core may fold
   if (blocks < 4 * cores && leaves > 1)
     for (chunk = 1; chunk * cores * 4 < leaves * blocks; chunk *= 2) {}
   if (chunk > leaves) chunk = leaves;
   i64 const chunks = (leaves - 1) / chunk + 1;
-  auto const first_of = [&](i64 block) { return walk.first_group(block * per_block); };
-  auto const groups_in = [&](i64 block) { return (block + 1 == blocks ? at.groups : first_of(block + 1)) - first_of(block); };
-  std::vector<std::unique_ptr<States[]>> partial(static_cast<std::size_t>(chunks > 1 ? blocks * chunks : 0));
-  detail::spread_over_cores(blocks * chunks, threads, [&](i64 task) {
-    i64 const block = task / chunks, leaf = task % chunks * chunk, strip = block * per_block;
-    std::unique_ptr<States[]> own(new States[static_cast<std::size_t>(groups_in(block))]);
-    detail::fold_strips(walk, strip, int(strips - strip < per_block ? strips - strip : per_block), leaf,
-                        leaves - leaf < chunk ? leaves - leaf : chunk, own.get());
+  std::vector<std::unique_ptr<typename Walk::states>> partial(static_cast<std::size_t>(chunks > 1 ? blocks * chunks : 0));
+  spread_over_cores(blocks * chunks, threads, [&](i64 task) {
+    i64 const block = task / chunks, leaf = task % chunks * chunk;
+    auto own = walk.fold(block, leaf, leaves - leaf < chunk ? leaves - leaf : chunk);
     if (chunks == 1)
-      emit(first_of(block), groups_in(block), own.get());
+      emit(walk.first_of(block), walk.groups_in(block), own);
     else
-      partial[static_cast<std::size_t>(task)] = std::move(own);
+      partial[static_cast<std::size_t>(task)].reset(new typename Walk::states(std::move(own)));
   });
   if (chunks == 1) return;
-  detail::spread_over_cores(blocks, threads, [&](i64 block) {
-    for (i64 g = 0; g < groups_in(block); ++g) {
-      auto const s = detail::root_of(p, chunks, [&](i64 part) { return partial[static_cast<std::size_t>(block * chunks + part)][static_cast<std::size_t>(g)]; });
-      emit(first_of(block) + g, i64(1), &s);
+  spread_over_cores(blocks, threads, [&](i64 block) {
+    for (i64 g = 0; g < walk.groups_in(block); ++g) {
+      auto const s = root_of(p, chunks, [&](i64 part) { return (*partial[static_cast<std::size_t>(block * chunks + part)])[g]; });
+      emit(walk.first_of(block) + g, i64(1), &s);
     }
   });
+}
+} // namespace detail
+
+/// Folds every group, of which there is at least one with at least one element; emit(g, n, states) takes the states of groups
+/// g, ..., g + n - 1 once, from whichever core has them, as states[0], ..., states[n - 1].
+template <class Program, class Emit>
+void fold_groups(Program const& p, axes_layout const& at, int threads, Emit const& emit) {
+  constexpr leaf_shape shape = shape_of<Program>;
+  i64 const leaves = (at.extent - 1) / shape.elements() + 1;
+  int const cores = threads > 0 ? threads : core_count();
+  if constexpr (detail::all_in_place<Program>)
+    if (detail::registers_in_place()) {
+      if (detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
+      if (detail::column_walk<Program>::can(at))
+        return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
+    }
+  if constexpr (!detail::needs_positions<Program>)
+    if (at.extent >= long_group && detail::groups_lie_together(p, at)) return detail::fold_in_turn(p, at, threads, emit);
+  detail::strip_walk<Program> const walk(p, at);
+  if constexpr (detail::can_be_copied<Program>)
+    if (at.extent >= copied_group && at.groups < few_groups && walk.apart()) return detail::fold_few_groups(p, at, threads, emit);
+  detail::fold_blocks(p, detail::blocks_of_strips<Program>(walk, at, leaves, cores), leaves, cores, threads, emit);
 }
 
 } // namespace tally::inline v0::cpu

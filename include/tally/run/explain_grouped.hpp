@@ -86,12 +86,16 @@ constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
 }
 
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
-[[gnu::cold]] void describe_where(domain_description& out, domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const&, Source const& s) {
+[[gnu::cold]] void describe_where(domain_description& out, domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s) {
   out.kind = grouping_kind::axes;
   out.at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
   out.groups = out.at.groups;
   out.of.facts.extent = out.at.extent;
   out.looks_at_positions = cpu::detail::needs_positions<Program>;
+  if constexpr (cpu::detail::all_in_place<Program>) {
+    out.in_rows = cpu::detail::are_rows(d.program, out.at);
+    out.in_columns = !out.in_rows && cpu::detail::column_walk<Program>::can(out.at);
+  }
   if constexpr (Program::lowerable)
     out.ptx_of = &ptx_of_axes<Program, Nodes>;
 }
@@ -143,7 +147,7 @@ template <class Pipe, class Domain, class Folds>
     if (c == contract::fast)
       describe_folds(d, rows, folds, bound.direct.program, c, names);
     else
-      describe_folds(d, answers::exactly<std::remove_cvref_t<decltype(rows)>>{rows}, folds, bound.program, c, names);
+      describe_folds(d, within_bins_exactly(pipe), folds, bound.program, c, names);
   } else {
     describe_folds(d, pipe, folds, bound.program, c, names);
   }
@@ -226,7 +230,7 @@ template <class... Options, class R>
 [[gnu::cold]] void describe_items(grouped_description& out, R const& r, contract c, name_list const& names) {
   unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c, names), ...); }, r.folds);
   describe_whole<Options...>(out, r, c, names);
-  if constexpr (mixed_items_of<R>.columns >= 0)
+  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
     describe_mixed<Options...>(out, r, c);
 }
 template <class... Options, class R>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tally/base/numbers.hpp>
+#include <tally/run/cpu_door.hpp>
 
 namespace tally::inline v0 {
 
@@ -26,6 +27,8 @@ public:
     for (int k = 0; k < Rank; ++k)
       extents_[k] = extents[k];
     data_ = new T[size()];
+    if (std::is_trivially_default_constructible_v<T> && size() * sizeof(T) >= cpu::worth_large_pages)
+      cpu::prefer_large_pages(data_, size() * sizeof(T));
   }
   mdarray(mdarray const& other) : mdarray(other.extents_) {
     for (std::size_t i = 0; i < size(); ++i)

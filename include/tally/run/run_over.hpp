@@ -36,6 +36,23 @@ struct answers_of_rank<T, 0> {
   using type = T;
 };
 
+/// Writes answer(0), ..., answer(n - 1); several at once, where compilers know how.
+template <class T, class Answer>
+TALLY_INLINE void write_answers(T* to, i64 n, Answer const& answer) {
+  i64 k = 0;
+  if constexpr (std::is_arithmetic_v<T>) {
+    constexpr int at_once = 16;
+    for (T part[at_once]; k + at_once <= n; k += at_once) {
+      for (int j = 0; j < at_once; ++j)
+        part[j] = answer(k + j);
+      for (int j = 0; j < at_once; ++j)
+        to[k + j] = part[j];
+    }
+  }
+  for (; k < n; ++k)
+    to[k] = answer(k);
+}
+
 /// Fills arrays of Kept axes with the answers of all groups; extent_of(g) is how many elements group g has.
 template <int Kept, class Domain, class States, class ExtentOf>
 auto arrays_of_answers(Domain const& d, States const& states, i64 const (&extents)[Kept > 0 ? Kept : 1], int threads,
@@ -239,11 +256,11 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
     if (at.groups > 0 && at.extent > 0) {
       std::tuple<detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>...> rooms{
           detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>(extents)...};
-      cpu::fold_groups(d.program, at, where.thread_count, [&](i64 g, i64 n, States const* states) {
+      cpu::fold_groups(d.program, at, where.thread_count, [&](i64 g, i64 n, auto const& states) {
         for_each_index<int(sizeof...(Nodes))>([&](auto i) {
-          auto* const to = std::get<i>(rooms).data() + g;
-          for (i64 k = 0; k < n; ++k)
-            to[k] = detail::group_answer(get<i>(d.nodes), d.program.leaves, states[k], at.extent);
+          detail::write_answers(std::get<i>(rooms).data() + g, n, [&](i64 k) TALLY_INLINE_LAMBDA {
+            return detail::group_answer(get<i>(d.nodes), d.program.leaves, states[k], at.extent);
+          });
         });
       });
       if constexpr (sizeof...(Nodes) == 1)
