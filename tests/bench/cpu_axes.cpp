@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The CPU's bars along axes: sums of rows and of columns of every width beside the read bandwidth of a plain `omp simd` loop, and
+// The CPU's bars along axes: sums of rows and of columns of every width, and of squares, beside the read bandwidth of a plain `omp simd` loop, and
 // beside Eigen and xtensor where they are installed; one array of random floats, interleaved in one process, every answer
 // checked before anything is timed. Times are processor times. Test layer.
 #include <tally/tally.hpp>
@@ -39,25 +39,29 @@ float omp_sum(column const& x) {
   return total;
 }
 
-/// A matrix of the first rows x columns elements, and the axis that is folded away.
+/// A matrix of the first rows x columns elements, the axis that is folded away, and whether its elements are squared.
 struct shape {
   column const& x;
   i64 rows, columns;
-  bool down;
+  bool down, squared = false;
   i64 answers() const { return down ? columns : rows; }
   double bytes() const { return 4. * static_cast<double>(rows * columns + answers()); } // read, and written
 };
 
 column tally_sums(shape const& s) {
   auto const m = tally::from(tally::shaped(s.x.data(), s.rows, s.columns));
-  auto const a = s.down ? tally::run(m | tally::over<0>(tally::sum), tally::on::cpu) : tally::run(m | tally::over<1>(tally::sum), tally::on::cpu);
-  return {a.begin(), a.begin() + (a.size() < 64 ? a.size() : 64)}; // enough to be checked; copying all would be timed
+  auto const along = [&](auto const& fold) {
+    auto const a = s.down ? tally::run(m | tally::over<0>(fold), tally::on::cpu) : tally::run(m | tally::over<1>(fold), tally::on::cpu);
+    return column(a.begin(), a.begin() + (a.size() < 64 ? a.size() : 64)); // enough to be checked; copying all would be timed
+  };
+  return s.squared ? along(tally::sum(tally::_1 * tally::_1)) : along(tally::sum);
 }
 #if BENCH_HAS_EIGEN
 column eigen_sums(shape const& s) {
   using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<matrix const> const m(s.x.data(), s.rows, s.columns);
-  Eigen::VectorXf const a = s.down ? Eigen::VectorXf(m.colwise().sum().transpose()) : Eigen::VectorXf(m.rowwise().sum());
+  auto const along = [&](auto const& of) { return s.down ? Eigen::VectorXf(of.colwise().sum().transpose()) : Eigen::VectorXf(of.rowwise().sum()); };
+  Eigen::VectorXf const a = s.squared ? along(m.cwiseAbs2()) : along(m);
   return {a.data(), a.data() + std::min<i64>(64, a.size())};
 }
 #endif
@@ -65,7 +69,8 @@ column eigen_sums(shape const& s) {
 column xtensor_sums(shape const& s) {
   std::array<std::size_t, 2> const extents{static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.columns)};
   auto const m = xt::adapt(s.x.data(), static_cast<std::size_t>(s.rows * s.columns), xt::no_ownership(), extents);
-  xt::xtensor<float, 1> const a = xt::sum(m, {s.down ? 0 : 1}, xt::evaluation_strategy::immediate);
+  auto const along = [&](auto const& of) { return xt::xtensor<float, 1>(xt::sum(of, {s.down ? 0 : 1}, xt::evaluation_strategy::immediate)); };
+  auto const a = s.squared ? along(m * m) : along(m);
   return {a.begin(), a.begin() + std::min<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(a.size()))};
 }
 #endif
@@ -91,7 +96,7 @@ bool right(shape const& s, column const& got, double room) {
     i64 const n = s.down ? s.rows : s.columns;
     for (i64 e = 0; e < n; ++e) {
       double const v = s.x[static_cast<std::size_t>(s.down ? e * s.columns + static_cast<i64>(k) : static_cast<i64>(k) * s.columns + e)];
-      exact += v, size += std::abs(v);
+      exact += s.squared ? v * v : v, size += std::abs(s.squared ? v * v : v);
     }
     if (!(std::abs(got[k] - exact) <= room * size)) return false;
   }
@@ -126,7 +131,7 @@ bool race(shape const& s, int trials, double bar) {
   }
   double const read = 4. * static_cast<double>(s.x.size()) / median(reads);
   std::printf("%10lld x %-8lld %s  omp simd %6.2f GB/s", static_cast<long long>(s.rows), static_cast<long long>(s.columns),
-              s.down ? "columns" : "rows   ", read / 1e9);
+              s.squared ? s.down ? "squares of columns" : "squares of rows   " : s.down ? "columns" : "rows   ", read / 1e9);
   for (std::size_t k = 0; k < all.size(); ++k)
     std::printf("  %s %6.2f (%.2fx)", all[k].name.c_str(), s.bytes() / median(times[k]) / 1e9, s.bytes() / median(times[k]) / read);
   bool const held = s.bytes() / median(times[0]) >= bar * read;
@@ -150,5 +155,9 @@ int main(int count, char** words) {
     held = race({x, n / width, width, false}, trials, 0.9) && held;
   for (i64 const width : {1, 3, 16, 64, 100, 256, 1000, 1024, 4096, 16384, 65536, 1000000})
     held = race({x, n / width, width, true}, trials, 0.9) && held;
+  for (i64 const width : {3, 8, 15, 32, 100, 128, 1000}) // no bar: elements that are computed go through a buffer
+    held = race({x, n / width, width, false, true}, trials, 0) && held;
+  for (i64 const width : {3, 100, 1000, 65536})
+    held = race({x, n / width, width, true, true}, trials, 0) && held;
   return held ? 0 : 1;
 }

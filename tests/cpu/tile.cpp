@@ -157,17 +157,16 @@ struct lane_rotations : rotations {
 
 // ---- the library -------------------------------------------------------------------------------------------------
 
-/// Stands for a number of threads: one tile, in the registers of the oldest machines.
-constexpr int narrow_registers = 0;
+/// Stands for a number of threads: one tile, element by element.
+constexpr int without_registers = 0;
 
 template <class R>
 auto states_of(R const& r, int threads) {
   auto const p = tally::bind(r).program;
   auto s = p.identity();
   if (p.extent == 0) return s;
-  if (threads != narrow_registers) return tally::cpu::fold(p, threads);
-  tally::cpu::detail::fold_tile<16>(
-      p, 0, (p.extent - 1) / tally::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
+  if (threads != without_registers) return tally::cpu::fold(p, threads);
+  tally::cpu::detail::fold_plainly(p, p, p.extent, 0, (p.extent - 1) / tally::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
   return s;
 }
 
@@ -292,18 +291,18 @@ void check_order(std::size_t n, std::size_t bytes, std::vector<int> const& threa
 
 TEST_CASE("small inputs follow the tree, whole and masked") {
   for (std::size_t n = 0; n <= 300; ++n) {
-    check_all(numbers<float>(n), n % 16, {1, narrow_registers});
-    check_all(numbers<double>(n), n % 16, {1, narrow_registers});
-    check_order(n, n % 16, {1, narrow_registers});
+    check_all(numbers<float>(n), n % 16, {1, without_registers});
+    check_all(numbers<double>(n), n % 16, {1, without_registers});
+    check_order(n, n % 16, {1, without_registers});
   }
 }
 
 TEST_CASE("inputs around a leaf and a tile follow the tree on 1, 2, 3 and 8 threads") {
   for (std::size_t n : border_sizes(1024)) {
-    check_all(numbers<float>(n), 4, {narrow_registers, 1, 2, 3, 8});
-    check_order(n, 4, {narrow_registers, 1, 2, 3, 8});
+    check_all(numbers<float>(n), 4, {without_registers, 1, 2, 3, 8});
+    check_order(n, 4, {without_registers, 1, 2, 3, 8});
   }
-  for (std::size_t n : border_sizes(512)) check_all(numbers<double>(n), 8, {narrow_registers, 1, 2, 3, 8});
+  for (std::size_t n : border_sizes(512)) check_all(numbers<double>(n), 8, {without_registers, 1, 2, 3, 8});
 }
 
 TEST_CASE("a million elements and seven follow the tree on 1, 2, 3 and 8 threads") {
@@ -315,9 +314,9 @@ TEST_CASE("a million elements and seven follow the tree on 1, 2, 3 and 8 threads
 
 TEST_CASE("the address of the data does not matter, at any byte") {
   for (std::size_t bytes = 0; bytes < 16; ++bytes) {
-    check_all(numbers<float>(3 * 1024 + 5), bytes, {narrow_registers, 1, 3});
-    check_all(numbers<double>(3 * 512 + 5), bytes, {narrow_registers, 1, 3});
-    check_order(3 * 1024 + 5, bytes, {narrow_registers, 1, 3});
+    check_all(numbers<float>(3 * 1024 + 5), bytes, {without_registers, 1, 3});
+    check_all(numbers<double>(3 * 512 + 5), bytes, {without_registers, 1, 3});
+    check_order(3 * 1024 + 5, bytes, {without_registers, 1, 3});
   }
 }
 
@@ -346,7 +345,7 @@ TEST_CASE("min and max find NaN, infinities and signed zeros at every position")
     T const nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     for (T special : {nan, -nan, infinity, -infinity, T(0), -T(0), std::numeric_limits<T>::denorm_min()})
       for (T other : {T(0), -T(0), T(1), T(-1), infinity, -infinity})
-        check(special, other, 1), check(special, other, narrow_registers);
+        check(special, other, 1), check(special, other, without_registers);
   };
   of_type(float{});
   of_type(double{});
@@ -362,7 +361,7 @@ TEST_CASE("every size of element has its own leaf") {
       displaced<V> const at(x, bytes);
       auto const r =
           tally::from(at.column()) | tally::reduce(tally::sum, tally::sum.in<float>(), rotation, tally::variance);
-      for (int t : {narrow_registers, 2}) {
+      for (int t : {without_registers, 2}) {
         auto const s = states_of(r, t);
         CHECK(tally::get<0>(s) == slowly(sums<A>{}, x, all));
         CHECK(same_bits(tally::get<1>(s), slowly(sums<float>{}, x, all)));
@@ -386,7 +385,7 @@ TEST_CASE("small floats are folded as floats") {
     std::vector<V> x(wide.size());
     for (std::size_t e = 0; e < x.size(); ++e) x[e] = static_cast<V>(wide[e] / 1024);
     std::vector<bool> const all(x.size(), true);
-    for (int t : {narrow_registers, 2}) {
+    for (int t : {without_registers, 2}) {
       auto const s = states_of(tally::from(x) | tally::reduce(tally::sum, tally::variance, tally::max), t);
       CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, x, all)));
       CHECK(same_bits(tally::get<1>(s), slowly(variances<float>{}, x, all)));

@@ -45,7 +45,7 @@ template <leaf_shape Shape, class Leaf>
 class column_folder {
 public:
   using M = typename Leaf::monoid_type;
-  using form = strip_form<M, false, bytes_in_place>;
+  using form = strip_form<M, false>;
   using number = typename form::number;
   using block = typename form::block;
   using vector = typename form::vector;
@@ -286,20 +286,6 @@ TALLY_INLINE void fold_slice(column_slice<typename column_folder<Shape, Leaf>::n
   column_folder<Shape, Leaf> f(slice, leaf_count);
   f.fold(leaf, leaf_count, out);
 }
-#if defined(TALLY_WIDE_LOOP)
-template <leaf_shape Shape, class Leaf, class Slice>
-TALLY_WIDE_LOOP void fold_slice_wide(Slice const& slice, i64 leaf, i64 leaf_count, typename Leaf::state* out) {
-  fold_slice<Shape, Leaf>(slice, leaf, leaf_count, out);
-}
-#endif
-template <leaf_shape Shape, class Leaf, class Slice>
-[[gnu::noinline]] void fold_slice_of(Slice const& slice, i64 leaf, i64 leaf_count, typename Leaf::state* out) {
-#if defined(TALLY_WIDE_LOOP)
-  fold_slice_wide<Shape, Leaf>(slice, leaf, leaf_count, out);
-#else
-  fold_slice<Shape, Leaf>(slice, leaf, leaf_count, out);
-#endif
-}
 
 /// How cores share groups that are neighbours in memory: slices of them, leaf after leaf.
 template <class Program>
@@ -343,7 +329,7 @@ public:
       using number = typename vector_form<typename Leaf::monoid_type>::number;
       constexpr int c = column<Leaf>;
       column_slice<number> const slice{reinterpret_cast<number const*>(get<c>(p_.columns).data + origin.offset[c]), groups_in(block), beside_, c, &at_};
-      fold_slice_of<shape_of<program_type>, Leaf>(slice, leaf, count, out.template of<i>());
+      with_registers([&]() TALLY_INLINE_LAMBDA { fold_slice<shape_of<program_type>, Leaf>(slice, leaf, count, out.template of<i>()); });
     });
     return out;
   }

@@ -34,20 +34,6 @@ TALLY_INLINE void write_all(Columns const& columns, pack<Es...> const& values, i
     write_values(columns, get<i>(values), position, n, get<i>(to));
   });
 }
-#if defined(TALLY_WIDE_LOOP)
-template <class Columns, class Values, class To>
-TALLY_WIDE_LOOP void write_run_wide(Columns const& c, Values const& v, i64 position, i64 n, To const& to) {
-  write_all(c, v, position, n, to);
-}
-#endif
-template <class Columns, class Values, class To>
-[[gnu::noinline]] void write_run(Columns const& c, Values const& v, i64 position, i64 n, To const& to) {
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops())
-    return write_run_wide(c, v, position, n, to);
-#endif
-  write_all(c, v, position, n, to);
-}
 
 /// A column as it is seen along a run: neighbours, but for answers that stand still.
 template <bool AnswersStand, class Column>
@@ -100,8 +86,8 @@ void write_elements(pack<Columns...> const& columns, axes_layout const& at, pack
       auto const write = [&](auto const& seen) {
         auto const out = unpack([&](auto... t) { return make_pack(t + r * inner.extent + begin...); }, to);
         [&]<int... I>(index_list<I...>) {
-          detail::write_run(make_pack(detail::begun_at(seen(get<I>(columns), place.offset[I], inner.steps[I]), place.position)...), values,
-                            place.position, n, out);
+          auto const begun = make_pack(detail::begun_at(seen(get<I>(columns), place.offset[I], inner.steps[I]), place.position)...);
+          detail::with_or_without_registers([&]() TALLY_INLINE_LAMBDA { detail::write_all(begun, values, place.position, n, out); });
         }(indices_up_to<count>{});
       };
       if constexpr ((answer_column<Columns> || ...))

@@ -7,6 +7,7 @@
 
 #include <tally/fold/exact.hpp>
 #include <tally/run/cpu_lanes.hpp>
+#include <tally/run/cpu_registers.hpp>
 
 #include <cstring>
 
@@ -29,11 +30,11 @@ TALLY_INLINE void load_masked(wide<S, N>& to, S const* x, integer_for<S> const* 
 }
 
 /// Looks at numbers whose last Spare fraction bits are known to be zero.
-template <int Bytes, int Elements, int Spare, class S>
+template <int Elements, int Spare, class S>
 TALLY_INLINE extent_of_bits look_at(S const* x, integer_for<S> const* on) {
   using shape = float_shape<S>;
   using I = integer_for<S>;
-  constexpr int n = Bytes / int(sizeof(S)), stored = shape::precision - 1;
+  constexpr int n = register_bytes / int(sizeof(S)), stored = shape::precision - 1;
   constexpr I size_bits = stl::numeric_limits<I>::max();
   wide<I, n> most = wide<I, n>{}, least = wide<I, n>{} + size_bits;
   for (int e = 0; e < Elements; e += n) {
@@ -81,9 +82,9 @@ struct slice {
 };
 
 /// Adds all elements, cut into Slices slices.
-template <int Slices, int Bytes, int Elements, class S, int Words>
+template <int Slices, int Elements, class S, int Words>
 TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, int top, int lowest) {
-  constexpr int n = Bytes / 8;
+  constexpr int n = register_bytes / 8;
   using doubles = wide<double, n>;
   slice<tally::detail::log2_of(Elements)> s{top};
   double cutter[Slices];
@@ -115,18 +116,18 @@ TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S
 }
 
 /// Adds finite numbers of which something is known; false where they span too many slices.
-template <int Bytes, int Elements, class S, int Words>
+template <int Elements, class S, int Words>
 TALLY_INLINE bool add_known(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, extent_of_bits const& known,
                             int lowest) {
   slice<tally::detail::log2_of(Elements)> const first{known.top}, second = first.next(), third = second.next();
   if (known.top > 960 || known.top < -960)
     return false;
   if (first.holds(known.low))
-    add_slices<1, Bytes, Elements>(sum, x, on, known.top, lowest);
+    add_slices<1, Elements>(sum, x, on, known.top, lowest);
   else if (second.holds(known.low))
-    add_slices<2, Bytes, Elements>(sum, x, on, known.top, lowest);
+    add_slices<2, Elements>(sum, x, on, known.top, lowest);
   else if (third.holds(known.low))
-    add_slices<3, Bytes, Elements>(sum, x, on, known.top, lowest);
+    add_slices<3, Elements>(sum, x, on, known.top, lowest);
   else
     return false;
   return true;
@@ -141,22 +142,22 @@ template <class M, class... Vs>
 }
 
 /// Adds a whole leaf of numbers.
-template <int Bytes, int Elements, exact_monoid M>
+template <int Elements, exact_monoid M>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x) {
-  auto const known = look_at<Bytes, Elements, 0>(x, on);
+  auto const known = look_at<Elements, 0>(x, on);
   if (known.empty)
     return;
-  if (!known.finite || !add_known<Bytes, Elements>(s.sum, x, on, known, M::range::lowest))
+  if (!known.finite || !add_known<Elements>(s.sum, x, on, known, M::range::lowest))
     add_one_by_one(m, s, Elements, on, x);
 }
 
 /// Adds a whole leaf of products: of floats, a product is a double whose last 5 fraction bits are zero.
-template <int Bytes, int Elements, exact_monoid M>
+template <int Elements, exact_monoid M>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x, typename M::number const* y) {
   if constexpr (stl::same_as<typename M::number, float>) {
-    constexpr int n = Bytes / 8;
+    constexpr int n = register_bytes / 8;
     using doubles = wide<double, n>;
     alignas(64) double products[Elements];
     for (int e = 0; e < Elements; e += n) {
@@ -166,9 +167,9 @@ TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<type
       doubles const p = __builtin_convertvector(a, doubles) * __builtin_convertvector(b, doubles);
       std::memcpy(products + e, &p, sizeof p);
     }
-    auto const known = look_at<Bytes, Elements, 5>(products, nullptr);
+    auto const known = look_at<Elements, 5>(products, nullptr);
     if (known.empty ||
-        (known.finite && add_known<Bytes, Elements>(s.sum, static_cast<double const*>(products),
+        (known.finite && add_known<Elements>(s.sum, static_cast<double const*>(products),
                                                     static_cast<i64 const*>(nullptr), known, M::range::lowest)))
       return;
   }
@@ -186,20 +187,20 @@ TALLY_INLINE void product_and_rest(wide<double, N> const& x, wide<double, N> con
 }
 
 /// Adds finite doubles, in slices or one by one.
-template <int Bytes, int Elements, int Words>
+template <int Elements, int Words>
 TALLY_INLINE void add_doubles(wide_integer<Words>& sum, double const* x, extent_of_bits const& known, int lowest) {
-  if (known.empty || add_known<Bytes, Elements>(sum, x, static_cast<i64 const*>(nullptr), known, lowest))
+  if (known.empty || add_known<Elements>(sum, x, static_cast<i64 const*>(nullptr), known, lowest))
     return;
   for (int e = 0; e < Elements; ++e)
     add_double(sum, x[e], lowest);
 }
 
 /// Adds a whole leaf of products of three or four: of floats, two doubles each.
-template <int Bytes, int Elements, exact_monoid M, class... More>
+template <int Elements, exact_monoid M, class... More>
 TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<typename M::number> const* on,
                               typename M::number const* x, typename M::number const* y, typename M::number const* z, More... more) {
   if constexpr (stl::same_as<typename M::number, float>) {
-    constexpr int n = Bytes / 8;
+    constexpr int n = register_bytes / 8;
     using doubles = wide<double, n>;
     alignas(64) double products[Elements], rests[Elements];
     for (int e = 0; e < Elements; e += n) {
@@ -216,12 +217,12 @@ TALLY_INLINE void add_exactly(M const& m, typename M::state& s, integer_for<type
       std::memcpy(rests + e, &rest, sizeof rest);
     }
     auto const look = [](double const* of) TALLY_INLINE_LAMBDA {
-      return look_at<Bytes, Elements, 0>(of, static_cast<i64 const*>(nullptr));
+      return look_at<Elements, 0>(of, static_cast<i64 const*>(nullptr));
     };
     auto const known = look(products);
     if (known.empty || known.finite) {
-      add_doubles<Bytes, Elements>(s.sum, products, known, M::range::lowest);
-      add_doubles<Bytes, Elements>(s.sum, rests, look(rests), M::range::lowest);
+      add_doubles<Elements>(s.sum, products, known, M::range::lowest);
+      add_doubles<Elements>(s.sum, rests, look(rests), M::range::lowest);
       return;
     }
   }

@@ -185,6 +185,31 @@ void fold_in_turn(Program const& p, axes_layout const& at, int threads, Emit con
   });
 }
 
+/// The rows of a group.
+template <class Program>
+struct rows_of_axes;
+template <class... Columns, class... Leaves>
+struct rows_of_axes<program<pack<Columns...>, Leaves...>> {
+  pack<Columns...> const& columns;
+  axes_layout const& at;
+  grid_place<int(sizeof...(Columns))> origin;
+  auto row_at(i64 e) const {
+    auto here = origin;
+    move_along(here, at.reduced, at.reduced_axes, e);
+    return row_at_place(columns, here, e);
+  }
+};
+/// Groups one by one, element by element.
+template <class... Columns, class... Leaves, class Emit>
+void fold_groups_plainly(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at, i64 leaves, int threads, Emit const& emit) {
+  spread_over_cores(at.groups, threads, [&](i64 g) {
+    auto s = p.identity();
+    rows_of_axes<program<pack<Columns...>, Leaves...>> const rows{p.columns, at, group_origin<int(sizeof...(Columns))>(at, g)};
+    fold_plainly(p, rows, at.extent, 0, leaves, s);
+    emit(g, i64(1), &s);
+  });
+}
+
 /// Strips in blocks of as many as a core walks through together.
 template <class Program>
 class blocks_of_strips {
@@ -203,7 +228,7 @@ public:
   states fold(i64 block, i64 leaf, i64 count) const {
     states out{std::unique_ptr<typename Program::states[]>(new typename Program::states[static_cast<std::size_t>(groups_in(block))])};
     i64 const strip = block * per_block_, left = walk_.strips() - strip;
-    fold_strips(walk_, strip, int(left < per_block_ ? left : per_block_), leaf, count, out.of.get());
+    with_registers([&]() TALLY_INLINE_LAMBDA { walk_.fold(strip, int(left < per_block_ ? left : per_block_), leaf, count, out.of.get()); });
     return out;
   }
 
@@ -248,13 +273,15 @@ void fold_groups(Program const& p, axes_layout const& at, int threads, Emit cons
   i64 const leaves = (at.extent - 1) / shape.elements() + 1;
   int const cores = threads > 0 ? threads : core_count();
   if constexpr (detail::all_in_place<Program>)
-    if (detail::registers_in_place()) {
+    if (detail::has_registers()) {
       if (detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
       if (detail::column_walk<Program>::can(at))
         return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
     }
   if constexpr (!detail::needs_positions<Program>)
     if (at.extent >= long_group && detail::groups_lie_together(p, at)) return detail::fold_in_turn(p, at, threads, emit);
+  if constexpr (!detail::registers_are_certain)
+    if (!detail::has_registers()) return detail::fold_groups_plainly(p, at, leaves, threads, emit);
   detail::strip_walk<Program> const walk(p, at);
   if constexpr (detail::can_be_copied<Program>)
     if (at.extent >= copied_group && at.groups < few_groups && walk.apart()) return detail::fold_few_groups(p, at, threads, emit);

@@ -24,15 +24,10 @@ template <class... Columns, has_vector_form M, int I>
 struct read_in_place<pack<Columns...>, bound<M, pack<placeholder<I>>, always>> {
   static constexpr int column = M::law.commutative ? I : -1;
 };
-#if defined(TALLY_WIDE_LOOP) || defined(__AVX2__)
-inline constexpr int bytes_in_place = 32;
-#else
-inline constexpr int bytes_in_place = 16;
-#endif
 template <class Columns, class Leaf>
 inline constexpr bool folds_in_place = [] {
   if constexpr (read_in_place<Columns, Leaf>::column >= 0) {
-    constexpr int n = strip_form<typename Leaf::monoid_type, false, bytes_in_place>::width;
+    constexpr int n = strip_form<typename Leaf::monoid_type, false>::width;
     return n == 4 || n == 8;
   } else {
     return false;
@@ -43,15 +38,6 @@ template <class Program>
 inline constexpr bool all_in_place = false;
 template <class Columns, class First, class... Leaves>
 inline constexpr bool all_in_place<program<Columns, First, Leaves...>> = folds_in_place<Columns, First> && (true && ... && folds_in_place<Columns, Leaves>);
-
-/// Whether this machine has those registers.
-inline bool registers_in_place() {
-#if defined(TALLY_WIDE_LOOP)
-  return tally::detail::cpu_runs_wide_loops();
-#else
-  return true;
-#endif
-}
 
 /// One row's numbers into a register of lanes.
 template <class Form>

@@ -105,27 +105,6 @@ struct slot_notes {
   TALLY_INLINE void take_row(int, RowOf const&, u32) {}
 };
 
-template <class Walk, class Sink>
-struct walk_of_worker {
-  Walk const& walk;
-  i64 first, last;
-  u32 own, own_end, idle;
-  TALLY_INLINE void go(first_stray& stray, Sink& sink) const { walk.walk(first, last, own, own_end, idle, stray, sink); }
-};
-#if defined(TALLY_WIDE_LOOP)
-template <class Job, class Sink>
-TALLY_WIDE_LOOP void walk_wide(Job const& job, first_stray& stray, Sink& sink) {
-  job.go(stray, sink);
-}
-#endif
-template <class Job, class Sink>
-[[gnu::noinline]] void walk_share(Job const& job, first_stray& stray, Sink& sink) {
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops()) return walk_wide(job, stray, sink);
-#endif
-  job.go(stray, sink);
-}
-
 /// The elements of one group as a program's rows: in the order of the source, each with its position there.
 template <class Walk>
 struct rows_of_group {
@@ -219,9 +198,11 @@ private:
   template <class Sink>
   void run_worker(int w, first_stray& stray, Sink& sink) {
     u32 const end = shares_.by_slots ? static_cast<u32>(shares_.own_end(w)) : static_cast<u32>(-1);
-    detail::walk_of_worker<walk_type, Sink> const job{walk_,          shares_.first(w), shares_.last(w), static_cast<u32>(shares_.own(w)),
-                                                      end, shares_.idle(w)};
-    detail::walk_share(job, stray, sink);
+    u32 const own = static_cast<u32>(shares_.own(w)), idle = shares_.idle(w);
+    i64 const first = shares_.first(w), last = shares_.last(w);
+    if constexpr (!detail::registers_are_certain)
+      if (!detail::has_registers()) return walk_.walk_plainly(first, last, own, end, idle, stray, sink);
+    detail::with_registers([&]() TALLY_INLINE_LAMBDA { walk_.walk(first, last, own, end, idle, stray, sink); });
   }
   void merge() {
     auto tables = pointers();
@@ -237,7 +218,7 @@ private:
     std::vector<u32> slot(std::size_t(at.extent * at.groups));
     detail::slot_notes notes{slot.data(), shares_.slots};
     first_stray stray;
-    walk_.note(0, at.extent, static_cast<u32>(shares_.slots), stray, notes);
+    walk_.walk_plainly(0, at.extent, 0, static_cast<u32>(-1), static_cast<u32>(shares_.slots), stray, notes);
     auto const sorted = detail::sort_by_slot(slot, shares_.slots);
     auto tables = pointers();
     auto const& p = walk_.program_of();

@@ -153,8 +153,8 @@ public:
   }
   /// The same, element by element in the order of row_of_element.
   template <class Sink>
-  void note(i64 first, i64 last, u32 idle, first_stray& stray, Sink& sink) const {
-    place_by_place(first, last, {0, static_cast<u32>(-1), idle}, stray, sink);
+  void walk_plainly(i64 first, i64 last, u32 own, u32 own_end, u32 idle, first_stray& stray, Sink& sink) const {
+    place_by_place(first, last, {own, own_end, idle}, stray, sink);
   }
   /// The row of element t, counted by reduced index and, within, by kept index.
   auto row_of_element(i64 t, i64 number) const {
@@ -211,21 +211,21 @@ private:
     auto const row_of = [columns = p_.columns, at = places.data()](int j) __attribute__((always_inline)) {
       return row_at_place(columns, at[j], at[j].position);
     };
-    if (at_.groups == 1) {
-      for (i64 r = first; r < last; r += keyed_block) {
-        int const n = last - r < keyed_block ? static_cast<int>(last - r) : keyed_block;
+    detail::axis_walker<column_count> kept(at_.kept, at_.kept_axes, 0);
+    for (i64 r = first, k = 0; r < last;) {
+      i64 const kept_before = k, left = at_.groups == 1 ? last - r : at_.groups - k;
+      int const n = left < keyed_block ? static_cast<int>(left) : keyed_block;
+      if (at_.groups == 1) {
         for (int j = 0; j < n; ++j, reduced.advance()) places[std::size_t(j)] = reduced.place;
-        hand_over<0>(n, row_of, 0, own, stray, sink);
-      }
-      return;
-    }
-    for (i64 r = first; r < last; ++r, reduced.advance()) {
-      detail::axis_walker<column_count> kept(at_.kept, at_.kept_axes, 0);
-      for (i64 k = 0; k < at_.groups; k += keyed_block) {
-        int const n = at_.groups - k < keyed_block ? static_cast<int>(at_.groups - k) : keyed_block;
+        r += n;
+      } else {
         for (int j = 0; j < n; ++j, kept.advance()) places[std::size_t(j)] = sum_of(reduced.place, kept.place);
-        hand_over<0>(n, row_of, k, own, stray, sink);
+        if (k += n; k == at_.groups) {
+          kept = {at_.kept, at_.kept_axes, 0};
+          k = 0, ++r, reduced.advance();
+        }
       }
+      hand_over<0>(n, row_of, kept_before, own, stray, sink);
     }
   }
   template <class Sink>

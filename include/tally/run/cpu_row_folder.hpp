@@ -58,7 +58,7 @@ template <leaf_shape Shape, class Leaf>
 class row_folder {
 public:
   using M = typename Leaf::monoid_type;
-  using form = strip_form<M, false, bytes_in_place>;
+  using form = strip_form<M, false>;
   using number = typename form::number;
   using block = typename form::block;
   using vector = typename form::vector;
@@ -70,28 +70,37 @@ public:
   /// Groups [0, count), `step` numbers apart, of which Blocks registers hold the elements; Ragged: not exactly.
   template <int Blocks, bool Ragged>
   TALLY_INLINE static void short_groups(number const* x, i64 step, number const* end, int elements, i64 count, state* out) {
-    i64 g = 0;
-    block of_group[n];
-    for (i64 const reach = (n - 1) * (step > 0 ? step : 0) + Blocks * n; g + n <= count && (!Ragged || end - x >= reach); g += n) {
-      if constexpr (Blocks == 1 && Ragged) {
+    i64 const reach = (n - 1) * (step > 0 ? step : 0) + Blocks * n;
+    auto const fits = [&](i64 g) { return !Ragged || end - (x + g * step) >= reach; };
+    i64 todo = fits(0) ? count / n * n : 0; // groups that are read as they lie; what is left is copied, n at a time
+    while (todo > 0 && !fits(todo - n)) todo -= n;
+    alignas(64) number copied[n * Blocks * n];
+    state of_copied[n];
+    for (i64 g = 0, here; g < count; g += here) {
+      bool const copies = todo == 0;
+      number const* at = x + g * step;
+      i64 apart = step;
+      state* to = out + g;
+      here = todo;
+      if (copies) {
+        here = count - g < n ? count - g : n;
+        for (int j = 0; j < n; ++j)
+          for (int e = 0; e < Blocks * n; ++e) copied[j * Blocks * n + e] = j < here && e < elements ? at[j * step + e] : number{};
+        at = copied, apart = Blocks * n, to = of_copied, todo = n;
+      }
+      for (block of_group[n]; todo > 0; todo -= n, to += n) {
+        if constexpr (Blocks == 1 && Ragged) {
 #pragma GCC unroll 8
-        for (int j = 0; j < n; ++j) short_group<Blocks, Ragged, false>(of_group[j], x + j * step, elements);
-        x += n * step;
-      } else {
+          for (int j = 0; j < n; ++j) short_group<Blocks, Ragged, false>(of_group[j], at + j * apart, elements);
+          at += n * apart;
+        } else {
 #pragma GCC unroll 1
-        for (int j = 0; j < n; ++j, x += step) short_group<Blocks, Ragged, false>(of_group[j], x, elements);
+          for (int j = 0; j < n; ++j, at += apart) short_group<Blocks, Ragged, false>(of_group[j], at, elements);
+        }
+        store<tally::detail::log2_of(Blocks)>(of_group, n, to);
       }
-      store<tally::detail::log2_of(Blocks)>(of_group, n, out + g);
-    }
-    for (; g < count; g += n) {
-      int const here = count - g < n ? int(count - g) : n;
-      for (int j = 0; j < n; ++j) {
-        alignas(64) number copied[Blocks * n];
-        number const* const at = within<Blocks * n, Ragged>(x + (j < here ? j : 0) * step, end, elements, copied);
-        short_group<Blocks, Ragged, false>(of_group[j], at, elements);
-      }
-      x += n * step;
-      store<tally::detail::log2_of(Blocks)>(of_group, here, out + g);
+      if (copies)
+        for (int j = 0; j < here; ++j) out[g + j] = of_copied[j];
     }
   }
   /// n groups at a time that lie one after the other, Elements of each, while there are as many; returns how many it folded.
@@ -151,16 +160,6 @@ private:
   };
   static constexpr ramp existing{};
 
-  /// The numbers of a group where Room of them may be read.
-  template <int Room, bool Ragged>
-  TALLY_INLINE static number const* within(number const* x, number const* end, int elements, number (&copied)[Room]) {
-    if constexpr (Ragged)
-      if (end - x < Room) {
-        for (int e = 0; e < Room; ++e) copied[e] = e < elements ? x[e] : number{};
-        return copied;
-      }
-    return x;
-  }
   TALLY_INLINE static void step(block& b, number const* x) {
     vector v;
     load(v, x);
@@ -205,8 +204,13 @@ private:
     }
     for (int b = 0; b < full; ++b) step(closed[b], behind + b * n);
     if (rest % n > 0) {
+      number const* at = behind + full * n;
       alignas(64) number copied[n];
-      step_some(closed[full], within<n, true>(behind + full * n, end, rest % n, copied), rest % n);
+      if (end - at < n) {
+        for (int e = 0; e < n; ++e) copied[e] = e < rest % n ? at[e] : number{};
+        at = copied;
+      }
+      step_some(closed[full], at, rest % n);
     }
     for (block& b : closed) b.close(whole);
     tree<blocks>(out, closed);

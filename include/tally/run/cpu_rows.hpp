@@ -10,9 +10,9 @@ namespace tally::inline v0::cpu {
 namespace detail {
 
 /// Groups [0, count) of `elements` each, `step` numbers apart.
-template <leaf_shape Shape, class Leaf>
-TALLY_INLINE void fold_groups_of_rows(typename Leaf::monoid_type const& m, typename row_folder<Shape, Leaf>::number const* x, i64 step, typename row_folder<Shape, Leaf>::number const* end,
-                                      i64 elements, i64 count, typename Leaf::state* out) {
+template <leaf_shape Shape, class Leaf, class Number>
+TALLY_INLINE void fold_neighbouring_rows(typename Leaf::monoid_type const& m, Number const* x, i64 step, Number const* end, i64 elements, i64 count,
+                                         typename Leaf::state* out) {
   using folder = row_folder<Shape, Leaf>;
   constexpr int n = folder::n;
   if constexpr (folder::long_too)
@@ -36,20 +36,14 @@ TALLY_INLINE void fold_groups_of_rows(typename Leaf::monoid_type const& m, typen
     if (!done && elements <= (n << log2.value)) done = true, short_ones(log2);
   });
 }
-#if defined(TALLY_WIDE_LOOP)
+
+/// The same, not inlined, and one for all layouts.
 template <leaf_shape Shape, class Leaf, class Number>
-TALLY_WIDE_LOOP void fold_rows_wide(typename Leaf::monoid_type const& m, Number const* x, i64 step, Number const* end, i64 elements, i64 count, typename Leaf::state* out) {
-  fold_groups_of_rows<Shape, Leaf>(m, x, step, end, elements, count, out);
+void fold_groups_of_rows(typename Leaf::monoid_type const& m, Number const* x, i64 step, Number const* end, i64 elements, i64 count,
+                         typename Leaf::state* out) {
+  with_registers([&]() TALLY_INLINE_LAMBDA { fold_neighbouring_rows<Shape, Leaf>(m, x, step, end, elements, count, out); });
 }
-#endif
-template <leaf_shape Shape, class Leaf, class Number>
-[[gnu::noinline]] void fold_rows_of(typename Leaf::monoid_type const& m, Number const* x, i64 step, Number const* end, i64 elements, i64 count, typename Leaf::state* out) {
-#if defined(TALLY_WIDE_LOOP)
-  fold_rows_wide<Shape, Leaf>(m, x, step, end, elements, count, out);
-#else
-  fold_groups_of_rows<Shape, Leaf>(m, x, step, end, elements, count, out);
-#endif
-}
+
 /// How many groups a core folds before it hands out their states, which then are in its nearest cache.
 inline constexpr i64 groups_of_task = 2048, elements_of_task = i64(1) << 16;
 
@@ -60,7 +54,7 @@ bool are_rows(program<pack<Columns...>, Leaves...> const&, axes_layout const& at
   constexpr i64 longest = (row_folder<shape, Leaves>::long_too && ...) ? leaves_of_row * shape.elements() : shape.lanes();
   bool together = at.extent <= longest && at.reduced_axes <= 1;
   ((together = together && (at.reduced_axes == 0 || at.reduced[0].steps[read_in_place<pack<Columns...>, Leaves>::column] == 1)), ...);
-  return together && (at.kept_axes > 0 ? at.kept[at.kept_axes - 1].extent : 1) >= bytes_in_place / 4;
+  return together && (at.kept_axes > 0 ? at.kept[at.kept_axes - 1].extent : 1) >= register_bytes / 4;
 }
 /// Folds every group into emit(g, n, states).
 template <class... Columns, class... Leaves, class Emit>
@@ -82,9 +76,9 @@ void fold_rows(program<pack<Columns...>, Leaves...> const& p, axes_layout const&
       i64 const last = at.last[c];
       for (i64 g = first; g < end;) {
         i64 const left = inner.extent - g % inner.extent, count = end - g < left ? end - g : left;
-        auto const* const x = data + group_origin<int(sizeof...(Columns))>(at, g).offset[c];
-        fold_rows_of<shape, Leaf>(get<i>(p.leaves).monoid, reinterpret_cast<number const*>(x), inner.steps[c], reinterpret_cast<number const*>(data + last + 1), at.extent,
-                                  count, states.template of<i>() + (g - first));
+        auto const* const x = reinterpret_cast<number const*>(data + group_origin<int(sizeof...(Columns))>(at, g).offset[c]);
+        fold_groups_of_rows<shape, Leaf>(get<i>(p.leaves).monoid, x, inner.steps[c], reinterpret_cast<number const*>(data + last + 1), at.extent, count,
+                                         states.template of<i>() + (g - first));
         g += count;
       }
     });

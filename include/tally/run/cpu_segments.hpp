@@ -141,8 +141,9 @@ constexpr i64 leaves_of(i64 n) {
   return (n - 1) / shape_of<Program>.elements() + 1;
 }
 
-/// Segments [s, end), each given to sink(segment, states, elements); those of more than `most` elements are put aside instead.
-template <class Program, class Offset, class Sink>
+/// Segments [s, end), each given to sink(segment, states, elements); those of more than `most` elements are put aside instead. Plainly:
+/// element by element.
+template <bool Plainly, class Program, class Offset, class Sink>
 TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
                            Sink const& sink) {
   constexpr leaf_shape shape = shape_of<Program>;
@@ -156,31 +157,17 @@ TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> cons
       sink(s, fold_part_of_segment(p, begin, n, 0, leaves_of<Program>(n)), n);
     } else {
       typename Program::states states = p.identity();
-      if (n > 0)
+      if constexpr (Plainly) {
+        if (n > 0) fold_plainly(p, segment_rows<Program>{p, begin}, n, 0, 1, states);
+      } else if (n > 0) {
         for_each_index<Program::leaf_count>([&](auto i) __attribute__((always_inline)) {
           get<i>(states) = fold_leaf_of_segment<shape>(get<i>(p.leaves), segment_rows<Program>{p, begin}, 0, int(n));
         });
+      }
       sink(s, states, n);
     }
     begin = next;
   }
-}
-#if defined(TALLY_WIDE_LOOP)
-/// The same for the wider registers that nearly every x86 has.
-template <class Program, class Offset, class Sink>
-TALLY_WIDE_LOOP void fold_run_wide(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most,
-                                                          std::vector<i64>& aside, Sink const& sink) {
-  fold_run(p, at, s, end, most, aside, sink);
-}
-#endif
-template <class Program, class Offset, class Sink>
-[[gnu::noinline]] void fold_run_here(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
-                                     Sink const& sink) {
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops())
-    return fold_run_wide(p, at, s, end, most, aside, sink);
-#endif
-  fold_run(p, at, s, end, most, aside, sink);
 }
 
 /// The first segment at which elements and segments before it cost `cost` together.
@@ -242,7 +229,11 @@ void fold_segments(Program const& p, groups_between_offsets<Offset> const& at, i
   std::vector<std::vector<i64>> aside(static_cast<std::size_t>(runs));
   auto const first_of = [&](i64 run) { return run == runs ? segments : detail::segment_at_cost(at, work / runs * run); };
   detail::spread_over_cores(runs, threads, [&](i64 run) {
-    detail::fold_run_here(p, at, first_of(run), first_of(run + 1), most, aside[std::size_t(run)], sink);
+    i64 const first = first_of(run), end = first_of(run + 1);
+    auto& put_aside = aside[std::size_t(run)];
+    if constexpr (!detail::registers_are_certain)
+      if (!detail::has_registers()) return detail::fold_run<true>(p, at, first, end, most, put_aside, sink);
+    detail::with_registers([&]() TALLY_INLINE_LAMBDA { detail::fold_run<false>(p, at, first, end, most, put_aside, sink); });
   });
   std::vector<i64> giants;
   for (auto const& of_run : aside)

@@ -75,13 +75,12 @@ public:
     return left < width ? int(left) : width;
   }
 
-  /// Folds leaves [leaf, leaf + leaf_count) of strips [strip, strip + strip_count) in registers of Bytes; out[k] receives the states of
-  /// group k, counted from the first group of the first strip.
-  template <int Bytes>
+  /// Folds leaves [leaf, leaf + leaf_count) of strips [strip, strip + strip_count); out[k] receives the states of group k, counted from
+  /// the first group of the first strip.
   TALLY_INLINE void fold(i64 strip, int strip_count, i64 leaf, i64 leaf_count, states* out) const {
     bool const together = lie_ == strip_lie::groups_together;
     int const at_once = together ? strip_count : 1;
-    folders<Bytes> f;
+    folders f;
     for_each_index<int(sizeof...(Leaves))>([&](auto i) { get<i>(f).begin(get<i>(p_.leaves), at_once, leaf_count * shape.elements()); });
     std::vector<grid_place<column_count>> origins(std::size_t(at_once) * width);
     i64 const begin = first_group(strip);
@@ -92,10 +91,10 @@ public:
         i64 const left = at_.extent - k * shape.elements();
         int const n = left < shape.elements() ? int(left) : shape.elements();
         if (lie_ == strip_lie::elements_together)
-          fold_leaf_turned<Bytes>(f, origins.data(), k, n);
+          fold_leaf_turned(f, origins.data(), k, n);
         else
-          fold_leaf_across<Bytes>(f, origins.data(), at_once, k, n);
-        fold_leaf_in_order<Bytes>(f, origins.data(), at_once, k, n);
+          fold_leaf_across(f, origins.data(), at_once, k, n);
+        fold_leaf_in_order(f, origins.data(), at_once, k, n);
       }
       for (int k = 0; k < at_once; ++k)
         for_each_index<int(sizeof...(Leaves))>([&](auto i) {
@@ -110,10 +109,9 @@ public:
 
 private:
   using row_type = decltype(row_at_place(std::declval<pack<Columns...> const&>(), grid_place<column_count>{}, 0));
-  template <int Bytes, class Leaf>
-  using folder = strip_folder<shape, Bytes, Leaf, row_type>;
-  template <int Bytes>
-  using folders = pack<folder<Bytes, Leaves>...>;
+  template <class Leaf>
+  using folder = strip_folder<shape, Leaf, row_type>;
+  using folders = pack<folder<Leaves>...>;
   program_type const& p_;
   axes_layout const& at_;
   strip_lie lie_ = strip_lie::apart;
@@ -156,20 +154,18 @@ private:
   }
 
   /// The commuting folds of a leaf of n elements, lane after lane.
-  template <int Bytes>
-  TALLY_INLINE void fold_leaf_across(folders<Bytes>& f, grid_place<column_count> const* origins, int strips, i64 leaf, int n) const {
+  TALLY_INLINE void fold_leaf_across(folders& f, grid_place<column_count> const* origins, int strips, i64 leaf, int n) const {
     constexpr int lanes = shape.lanes(), rows = shape.rows;
     group_walker<column_count> walkers[rows];
     for (int r = 0; r < rows && r * lanes < n; ++r) walkers[r] = {at_, leaf * shape.elements() + r * lanes};
     for (int l = 0; l < lanes && l < n; ++l) {
       int const count = (n - 1 - l) / lanes + 1;
       for (int s = 0; s < strips; ++s) feed_lane(f, s, count, origins + s * width, walkers);
-      advance_commuting<Bytes>(f);
+      advance_commuting(f);
       for (int r = 0; r < count; ++r) walkers[r].advance(at_);
     }
   }
-  template <class Folders>
-  TALLY_INLINE void feed_lane(Folders& f, int s, int count, grid_place<column_count> const* origins,
+  TALLY_INLINE void feed_lane(folders& f, int s, int count, grid_place<column_count> const* origins,
                               group_walker<column_count> const* walkers) const {
     if (lie_ == strip_lie::groups_together) {
       auto const row_of = [&](int r, int j) __attribute__((always_inline)) {
@@ -183,22 +179,19 @@ private:
       feed_row_of<false>(f, s, count, origins, walkers, row_of);
     }
   }
-  template <bool Together, class Folders, class RowOf>
-  TALLY_INLINE void feed_row_of(Folders& f, int s, int count, grid_place<column_count> const* origins,
+  template <bool Together, class RowOf>
+  TALLY_INLINE void feed_row_of(folders& f, int s, int count, grid_place<column_count> const* origins,
                                 group_walker<column_count> const* walkers, RowOf const& row_of) const {
     for_each_index<int(sizeof...(Leaves))>([&](auto i) __attribute__((always_inline)) {
       using Folder = std::remove_cvref_t<decltype(get<i>(f))>;
       if constexpr (Folder::in_registers) {
         auto const in_place = [&](int r) __attribute__((always_inline)) {
-          return Together ? memory_of<Folder>(origins[0], walkers[r].place) : nullptr;
+          if constexpr (Together)
+            return memory_of<Folder>(origins[0], walkers[r].place);
+          else
+            return nullptr;
         };
-        i64 const next = step_within<Folder::column>();
-        if (count == shape.rows)
-          get<i>(f).template feed<shape.rows>(s, count, in_place, row_of, next);
-        else if (count == 1)
-          get<i>(f).template feed<1>(s, count, in_place, row_of, next);
-        else
-          get<i>(f).template feed<0>(s, count, in_place, row_of, next);
+        get<i>(f).feed(s, count, in_place, row_of, step_within<Folder::column>());
       } else if constexpr (!Folder::by_row) {
         get<i>(f).feed(s, count, row_of);
       }
@@ -222,7 +215,7 @@ private:
   }
   /// Where the numbers that a fold reads in place lie; null where they are computed.
   template <class Folder>
-  TALLY_INLINE typename Folder::number const* memory_of(grid_place<column_count> const& origin, grid_place<column_count> const& by) const {
+  TALLY_INLINE auto memory_of(grid_place<column_count> const& origin, grid_place<column_count> const& by) const {
     if constexpr (memory_column_at<Folder::column>())
       return reinterpret_cast<typename Folder::number const*>(get<Folder::column>(p_.columns).data + origin.offset[Folder::column] +
                                                               by.offset[Folder::column]);
@@ -236,21 +229,21 @@ private:
     else
       return memory_column<nth_t<I, Columns...>>;
   }
-  template <int Bytes, class Folders>
-  TALLY_INLINE void advance_commuting(Folders& f) const {
+  TALLY_INLINE void advance_commuting(folders& f) const {
     for_each_index<int(sizeof...(Leaves))>([&](auto i) {
       if constexpr (!std::remove_cvref_t<decltype(get<i>(f))>::by_row) get<i>(f).advance();
     });
   }
 
   /// The commuting folds of a leaf whose elements are neighbours in memory.
-  template <int Bytes>
-  TALLY_INLINE void fold_leaf_turned(folders<Bytes>& f, grid_place<column_count> const* origins, i64 leaf, int n) const {
+  TALLY_INLINE void fold_leaf_turned(folders& f, grid_place<column_count> const* origins, i64 leaf, int n) const {
     constexpr int lanes = shape.lanes(), block = 8;
     i64 const first = leaf * shape.elements();
-    auto const place_of = [&](int e) __attribute__((always_inline)) {
+    i64 const position_step = at_.reduced_axes > 0 ? at_.reduced[0].position_step : 0;
+    auto const place_of = [&](int e) __attribute__((always_inline)) { // their columns step by one
       grid_place<column_count> p{};
-      if (at_.reduced_axes > 0) p.move(at_.reduced[0], first + e);
+      p.position = (first + e) * position_step;
+      for (i64& o : p.offset) o = first + e;
       return p;
     };
     for (int l = 0; l < lanes && l < n; l += block)
@@ -259,8 +252,7 @@ private:
         if constexpr (Folder::by_row) {
         } else if constexpr (turns<Folder>()) {
           auto const value_at = [&](int e, int j) __attribute__((always_inline)) {
-            auto const* const at = memory_of<Folder>(origins[j], {});
-            return at == nullptr ? at : at + first + e;
+            return memory_of<Folder>(origins[j], place_of(e));
           };
           auto const room = [&](int e, int j, int k) __attribute__((always_inline)) {
             return room_in<Folder::column>(origins[j].offset, first + e + k);
@@ -274,7 +266,7 @@ private:
               return row_at(origins[j], place_of(k + r * lanes), first + k + r * lanes);
             };
             if constexpr (Folder::in_registers)
-              get<i>(f).template feed<0>(0, (n - 1 - k) / lanes + 1, [](int) -> typename Folder::number const* { return nullptr; }, row_of);
+              get<i>(f).feed(0, (n - 1 - k) / lanes + 1, [](int) { return nullptr; }, row_of);
             else
               get<i>(f).feed(0, (n - 1 - k) / lanes + 1, row_of);
           }
@@ -290,9 +282,8 @@ private:
   }
 
   /// The folds of a leaf that do not commute, element after element.
-  template <int Bytes>
-  TALLY_INLINE void fold_leaf_in_order(folders<Bytes>& f, grid_place<column_count> const* origins, int strips, i64 leaf, int n) const {
-    if constexpr ((folder<Bytes, Leaves>::by_row || ...)) {
+  TALLY_INLINE void fold_leaf_in_order(folders& f, grid_place<column_count> const* origins, int strips, i64 leaf, int n) const {
+    if constexpr ((folder<Leaves>::by_row || ...)) {
       group_walker<column_count> w(at_, leaf * shape.elements());
       for (int e = 0; e < n; ++e, w.advance(at_)) {
         for (int s = 0; s < strips; ++s) {
@@ -311,26 +302,6 @@ private:
     }
   }
 };
-
-#if defined(TALLY_WIDE_LOOP)
-/// The same for the wider registers that nearly every x86 has.
-template <class Walk>
-TALLY_WIDE_LOOP void fold_strips_wide(Walk const& w, i64 strip, int strips, i64 leaf, i64 leaves,
-                                                             typename Walk::states* out) {
-  w.template fold<32>(strip, strips, leaf, leaves, out);
-}
-#endif
-template <class Walk>
-[[gnu::noinline]] void fold_strips(Walk const& w, i64 strip, int strips, i64 leaf, i64 leaves, typename Walk::states* out) {
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops()) return fold_strips_wide(w, strip, strips, leaf, leaves, out);
-  w.template fold<16>(strip, strips, leaf, leaves, out);
-#elif defined(__AVX2__)
-  w.template fold<32>(strip, strips, leaf, leaves, out);
-#else
-  w.template fold<16>(strip, strips, leaf, leaves, out);
-#endif
-}
 
 } // namespace detail
 

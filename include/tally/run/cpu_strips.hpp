@@ -21,11 +21,11 @@ inline constexpr int prefetched_group = 256;
 
 namespace detail {
 
-/// The numbers of a fold in registers of at most Bytes, as many as there are groups in a strip.
-template <class M, bool Masked, int Bytes>
+/// The numbers of a fold in registers, as many as there are groups in a strip.
+template <class M, bool Masked>
 struct strip_form {
   using number = typename vector_form<M>::number;
-  static constexpr int fitting = Bytes / int(sizeof(number));
+  static constexpr int fitting = register_bytes / int(sizeof(number));
   static constexpr int width = fitting < groups_in_strip ? fitting : groups_in_strip;
   static constexpr int count = groups_in_strip / width;
   /// Forms that count what they have met keep the count of each lane, for lanes of a last leaf have met different ones.
@@ -140,6 +140,9 @@ private:
   }
 };
 
+/// Whether values lie nowhere: what would point to them is a nullptr_t.
+template <class Pointer>
+inline constexpr bool is_nowhere = std::is_null_pointer_v<Pointer>;
 /// Whether a leaf (bound monoid) is folded in registers across groups.
 template <class Leaf, class Row>
 inline constexpr bool in_strip_registers = false;
@@ -147,7 +150,7 @@ template <has_vector_form M, class E, class Mask, class Row>
 inline constexpr bool in_strip_registers<bound<M, pack<E>, Mask>, Row> = bound<M, pack<E>, Mask>::lowerable && M::law.commutative;
 
 /// One bound monoid over strips. Feeding asks for rows by row_of(r, j): the row of group j that is element r of what is fed.
-template <leaf_shape Shape, int Bytes, class Leaf, class Row>
+template <leaf_shape Shape, class Leaf, class Row>
 class strip_folder {
 public:
   using M = typename Leaf::monoid_type;
@@ -209,12 +212,12 @@ private:
   }
 };
 
-template <leaf_shape Shape, int Bytes, class Leaf, class Row>
+template <leaf_shape Shape, class Leaf, class Row>
   requires in_strip_registers<Leaf, Row>
-class strip_folder<Shape, Bytes, Leaf, Row> {
+class strip_folder<Shape, Leaf, Row> {
 public:
   using M = typename Leaf::monoid_type;
-  using form = strip_form<M, Leaf::masked, Bytes>;
+  using form = strip_form<M, Leaf::masked>;
   using number = typename form::number;
   using block = typename form::block;
   using states = typename form::states;
@@ -236,56 +239,68 @@ public:
   void advance() { trees_.advance(); }
   void root(int strip, states& s) const { trees_.root(strip, s); }
 
-  /// Feeds one lane of Count (0: count) rows; in_place(r) is where the values of row r lie, null: they are computed. Those of the
+  /// Feeds one lane of `count` rows; in_place(r) is where the values of row r lie, or a nullptr_t: they are computed. Those of the
   /// next lane are `next` numbers away and asked for, since a core foresees no other page.
-  template <int Count, class InPlace, class RowOf>
+  template <class InPlace, class RowOf>
   TALLY_INLINE void feed(int strip, int count, InPlace const& in_place, RowOf const& row_of, i64 next = 0) {
-    int const rows_here = Count > 0 ? Count : count;
-    alignas(64) number computed[rows][width];
-    alignas(64) [[maybe_unused]] mask_number on[rows][width];
-    number const* at[rows];
-    for (int r = 0; r < rows_here; ++r) {
-      at[r] = in_place(r);
-      if (at[r] == nullptr) {
-        for (int j = 0; j < width; ++j) computed[r][j] = static_cast<number>(leaf_->values.first.eval(row_of(r, j)));
-        at[r] = computed[r];
-      } else {
-        __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at[r]) + static_cast<u64>(next) * sizeof(number)));
-      }
-      if constexpr (Leaf::masked)
-        for (int j = 0; j < width; ++j) on[r][j] = leaf_->mask.eval(row_of(r, j)) ? mask_number(-1) : mask_number(0);
-    }
     states s;
-#pragma GCC unroll 4
-    for (int i = 0; i < form::count; ++i) {
-      block b;
-      row(b, at[0] + i * n, on[0] + i * n, true);
-#pragma GCC unroll 8
-      for (int r = 1; r < rows_here; ++r) row(b, at[r] + i * n, on[r] + i * n, false);
-      b.close(rows_here);
-      s.of[i] = b;
-    }
+    if (count == rows)
+      feed_rows<rows>(s, count, in_place, row_of, next);
+    else
+      feed_rows<0>(s, count, in_place, row_of, next);
     trees_.push(strip, s);
   }
 
   /// Feeds lanes l, ..., l + n - 1 of a leaf of `left` elements, whose elements are neighbours in every group: N lanes of one
-  /// group in a register, then turned. value_at(e, j) is where element e of group j lies or null; room(e, j, k): whether k
+  /// group in a register, then turned. value_at(e, j) is where element e of group j lies or a nullptr_t; room(e, j, k): whether k
   /// numbers may be read there; row_of(e, j) its row. Lanes that meet nothing stay neutral.
   template <class ValueAt, class Room, class RowOf>
   TALLY_INLINE void feed_turned(int strip, int l, int left, ValueAt const& value_at, Room const& room, RowOf const& row_of) {
+    constexpr bool computes = is_nowhere<decltype(value_at(0, 0))>;
+    alignas(64) [[maybe_unused]] number computed[computes ? rows : 1][width][n];
+    alignas(64) [[maybe_unused]] mask_number on[Leaf::masked ? rows : 1][width][n];
     int const count = (left - 1 - l) / lanes + 1;
-    bool const whole = left - l - (count - 1) * lanes >= n;
+    auto const each_row = [&](auto& to, auto const& one) TALLY_INLINE_LAMBDA {
+      int r = 0;
+      do { // at least one row, and the compiler may know it
+        for (int e = l + r * lanes, j = 0; j < width; ++j)
+          if (left - e >= n)
+            for (int k = 0; k < n; ++k) to[r][j][k] = one(row_of(e + k, j));
+          else
+            for (int k = 0; k < n; ++k) to[r][j][k] = k < left - e ? one(row_of(e + k, j)) : decltype(one(row_of(e, j)))(0);
+      } while (++r < count);
+    };
+    if constexpr (computes)
+      each_row(computed, [&](auto const& row) TALLY_INLINE_LAMBDA { return static_cast<number>(leaf_->values.first.eval(row)); });
+    if constexpr (Leaf::masked)
+      each_row(on, [&](auto const& row) TALLY_INLINE_LAMBDA { return leaf_->mask.eval(row) ? mask_number(-1) : mask_number(0); });
+    auto const load_row = [&](typename form::vector& x, typename form::mask& let, int r, int e, int j) TALLY_INLINE_LAMBDA {
+      int const here = left - e;
+      let = typename form::mask{} - 1;
+      if constexpr (Leaf::masked)
+        load(let, on[r][j]);
+      else if (here < n)
+        load(let, &existing.of[n - here]);
+      if constexpr (computes) {
+        load(x, computed[r][j]);
+      } else {
+        number const* const at = value_at(e, j);
+        if (left * int(sizeof(number)) > prefetched_group)
+          __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at) + bytes_asked_ahead));
+        if (here < n && !room(e, j, n)) {
+          alignas(64) number part[n]{};
+          for (int k = 0; k < here; ++k) part[k] = at[k];
+          load(x, part);
+        } else {
+          load(x, at);
+        }
+      }
+    };
     states s;
-    if (whole && count == rows)
-      turn<rows, false>(s, l, left, count, value_at, room, row_of);
-    else if (whole && count == 1)
-      turn<1, false>(s, l, left, count, value_at, room, row_of);
-    else if (count == 1)
-      turn<0, true>(s, l, left, 0, value_at, room, row_of);
-    else if (whole)
-      turn<-1, false>(s, l, left, count, value_at, room, row_of);
+    if (count == 1 && left - l >= n)
+      turn<true>(s, l, 1, load_row);
     else
-      turn<-1, true>(s, l, left, count - 1, value_at, room, row_of);
+      turn<false>(s, l, count, load_row);
     trees_.push(strip, s);
   }
 
@@ -318,13 +333,52 @@ private:
     else
       b.step(x);
   }
-  /// Whole rows (negative: `whole` of them), and a Part of another.
-  template <int Whole, bool Part, class ValueAt, class Room, class RowOf>
-  TALLY_INLINE void turn(states& s, int l, int left, int whole, ValueAt const& value_at, Room const& room, RowOf const& row_of) const {
+  /// The registers of one lane, over Count rows, or `count` where that is 0.
+  template <int Count, class InPlace, class RowOf>
+  TALLY_INLINE void feed_rows(states& s, int count, InPlace const& in_place, RowOf const& row_of, i64 next) const {
+    int const rows_here = Count > 0 ? Count : count;
+    constexpr bool computes = is_nowhere<decltype(in_place(0))>;
+    alignas(64) number computed[computes ? rows : 1][width];
+    alignas(64) [[maybe_unused]] mask_number on[Leaf::masked ? rows : 1][width];
+    number const* at[rows];
+    int r = 0;
+    do { // at least one row, and the compiler may know it
+      if constexpr (computes) {
+        for (int j = 0; j < width; ++j) computed[r][j] = static_cast<number>(leaf_->values.first.eval(row_of(r, j)));
+        at[r] = computed[r];
+      } else {
+        at[r] = in_place(r);
+        __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at[r]) + static_cast<u64>(next) * sizeof(number)));
+      }
+      if constexpr (Leaf::masked)
+        for (int j = 0; j < width; ++j) on[r][j] = leaf_->mask.eval(row_of(r, j)) ? mask_number(-1) : mask_number(0);
+    } while (++r < rows_here);
+    auto const mask_of = [&](int of, int i) TALLY_INLINE_LAMBDA -> mask_number const* {
+      if constexpr (Leaf::masked)
+        return on[of] + i * n;
+      else
+        return nullptr;
+    };
+#pragma GCC unroll 4
+    for (int i = 0; i < form::count; ++i) {
+      block b;
+      row(b, at[0] + i * n, mask_of(0, i), true);
+#pragma GCC unroll 8
+      for (int k = 1; k < rows_here; ++k) row(b, at[k] + i * n, mask_of(k, i), false);
+      b.close(rows_here);
+      s.of[i] = b;
+    }
+  }
+  /// `count` rows of every group, or one whole one.
+  template <bool OneWhole, class LoadRow>
+  TALLY_INLINE void turn(states& s, int l, int count, LoadRow const& load_row) const {
     for (int i = 0; i < form::count; ++i) {
       block b[n];
+      if constexpr (OneWhole)
 #pragma GCC unroll 8
-      for (int g = 0; g < n; ++g) along_group<Whole, Part>(b[g], l, left, whole, i * n + g, value_at, room, row_of);
+        for (int g = 0; g < n; ++g) along_group<OneWhole>(b[g], l, 1, i * n + g, load_row);
+      else
+        for (int g = 0; g < n; ++g) along_group<OneWhole>(b[g], l, count, i * n + g, load_row);
       transpose_lanes<block, typename form::vector>(b);
 #pragma GCC unroll 4
       for (int h = 1; h < n; h *= 2)
@@ -333,44 +387,16 @@ private:
       s.of[i] = b[0];
     }
   }
-  template <int Whole, bool Part, class ValueAt, class Room, class RowOf>
-  TALLY_INLINE void along_group(block& b, int l, int left, int whole, int j, ValueAt const& value_at, Room const& room,
-                                RowOf const& row_of) const {
-    int const rows_here = Whole < 0 ? whole : Whole;
+  template <bool OneWhole, class LoadRow>
+  TALLY_INLINE static void along_group(block& b, int l, int count, int j, LoadRow const& load_row) {
     b.begin(typename form::vector{}); // forms that keep a pivot are masked here
-    int e = l;
-#pragma GCC unroll 8
-    for (int r = 0; r < rows_here; ++r, e += lanes) {
-      number const* const at = value_at(e, j);
-      if (at != nullptr && left * int(sizeof(number)) > prefetched_group)
-        __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at) + bytes_asked_ahead));
-      along_row(b, e, n, j, at, row_of);
+    for (int r = 0; r < count; ++r) {
+      typename form::vector x;
+      typename form::mask let;
+      load_row(x, let, r, l + r * lanes, j);
+      step(b, x, let, Leaf::masked || !OneWhole);
     }
-    if constexpr (Part) {
-      int const here = left - e;
-      number const* at = value_at(e, j);
-      alignas(64) number part[n]{};
-      if (at != nullptr && !room(e, j, n)) {
-        for (int k = 0; k < here; ++k) part[k] = at[k];
-        at = part;
-      }
-      along_row(b, e, here, j, at, row_of, Part);
-    }
-    b.close(rows_here + (Part ? 1 : 0));
-  }
-  /// `here` numbers from element e of group j on.
-  template <class RowOf>
-  TALLY_INLINE void along_row(block& b, int e, int here, int j, number const* at, RowOf const& row_of, bool part = false) const {
-    typename form::vector x{};
-    if (at != nullptr)
-      load(x, at);
-    else
-      for (int k = 0; k < here; ++k) x[k] = static_cast<number>(leaf_->values.first.eval(row_of(e + k, j)));
-    typename form::mask let = typename form::mask{} - 1;
-    if (part) load(let, &existing.of[n - here]);
-    if constexpr (Leaf::masked)
-      for (int k = 0; k < here; ++k) let[k] = leaf_->mask.eval(row_of(e + k, j)) ? mask_number(-1) : mask_number(0);
-    step(b, x, let, Leaf::masked || part);
+    b.close(count);
   }
 };
 

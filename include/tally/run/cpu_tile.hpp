@@ -7,6 +7,7 @@
 
 #include <tally/run/cpu_exact.hpp>
 #include <tally/run/cpu_lanes.hpp>
+#include <tally/run/cpu_plain.hpp>
 #include <tally/run/cpu_values.hpp>
 
 namespace tally::inline v0::cpu {
@@ -21,47 +22,6 @@ inline constexpr int lanes_in_flight = 16;
 inline constexpr int bytes_asked_ahead = 8192;
 
 namespace detail {
-
-/// One leaf of one bound monoid, element by element; elements at and beyond `count` do not exist, and values behind a
-/// false mask are not computed.
-template <leaf_shape Shape, class Program, class Leaf>
-TALLY_INLINE typename Leaf::state fold_one_by_one(Program const& p, Leaf const& leaf, i64 first, int count) {
-  using State = typename Leaf::state;
-  auto const& m = leaf.monoid;
-  auto const combine = [&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); };
-  constexpr int lanes = Shape.lanes(), rows = Shape.rows;
-  constexpr bool by_row = !Leaf::monoid_type::law.commutative;
-  State closed[lanes];
-  State of_row[rows];
-  for (int pass = 0; pass < (by_row ? rows : 1); ++pass) {
-    for (int l = 0; l < lanes; ++l) {
-      lanes_t<typename Leaf::monoid_type, 1> running(m);
-      for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r)
-        if (int const e = r * lanes + l; e < count) {
-          auto const row = p.row_at(first + e);
-          if (leaf.mask.eval(row)) leaf.step(running, 0, true, row);
-        }
-      closed[l] = running.close(m, 0);
-    }
-    combine_neighbours(combine, closed, lanes);
-    of_row[pass] = closed[0];
-  }
-  if constexpr (by_row) combine_neighbours(combine, of_row, rows);
-  return of_row[0];
-}
-#if defined(TALLY_WIDE_LOOP)
-template <leaf_shape Shape, class Program, class Leaf>
-TALLY_WIDE_LOOP typename Leaf::state fold_leaf_wide(Program const& p, Leaf const& leaf, i64 first, int count) {
-  return fold_one_by_one<Shape>(p, leaf, first, count);
-}
-#endif
-template <leaf_shape Shape, class Program, class Leaf>
-[[gnu::noinline]] typename Leaf::state fold_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops()) return fold_leaf_wide<Shape>(p, leaf, first, count);
-#endif
-  return fold_one_by_one<Shape>(p, leaf, first, count);
-}
 
 /// The register whose numbers start at x.
 template <class Register, class V>
@@ -109,8 +69,8 @@ TALLY_INLINE int merge_neighbours(Lanes* closed, int met) {
   return met;
 }
 
-/// One bound monoid on its way over the leaves of a tile, in registers of Bytes.
-template <leaf_shape Shape, int Bytes, class Leaf>
+/// One bound monoid on its way over the leaves of a tile, in registers.
+template <leaf_shape Shape, class Leaf>
 struct folder {
   using monoid_type = typename Leaf::monoid_type;
   using state = typename Leaf::state;
@@ -137,7 +97,8 @@ struct folder {
   template <class Program>
   TALLY_INLINE void add_ragged_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
     if constexpr (in_ragged_registers<Program>)
-      if (count >= fewest_in_registers) return add(leaf.monoid, ragged_in_registers(p, leaf, first, count));
+      if (count >= fewest_in_registers)
+        return add(leaf.monoid, with_registers([&]() TALLY_INLINE_LAMBDA { return ragged_in_registers(p, leaf, first, count); }));
     add(leaf.monoid, fold_leaf<Shape>(p, leaf, first, count));
   }
 
@@ -152,13 +113,10 @@ private:
       return false;
   }();
   template <class Program>
-#if defined(TALLY_WIDE_LOOP)
-  TALLY_WIDE_LOOP
-#endif
-  static state ragged_in_registers(Program const& p, Leaf const& leaf, i64 first, int count) {
+  TALLY_INLINE static state ragged_in_registers(Program const& p, Leaf const& leaf, i64 first, int count) {
     using form = vector_form<monoid_type>;
     using E = std::remove_cvref_t<decltype(leaf.values.first)>;
-    constexpr int n = Bytes / int(sizeof(number)), blocks = lanes / n;
+    constexpr int n = register_bytes / int(sizeof(number)), blocks = lanes / n;
     constexpr bool counts = requires(typename form::template lanes<n, true> l) { l.count; };
     constexpr bool in_place = lies_in_memory<E, decltype(Program::columns)>() && reads_as<value_of<E, Program>, number>;
     using block = typename form::template lanes<n, Leaf::masked || counts>;
@@ -223,10 +181,10 @@ private:
   template <class V, bool InPlace>
   TALLY_INLINE static state in_registers(monoid_type const& m, mask_number const* on, value_run<V, InPlace> x) {
     using form = vector_form<monoid_type>;
-    constexpr int n = Bytes / int(sizeof(number)), count = lanes / n;
+    constexpr int n = register_bytes / int(sizeof(number)), count = lanes / n;
     using block = typename form::template lanes<n, Leaf::masked>;
     block closed[count];
-    if constexpr (InPlace && sizeof(block) == Bytes) {
+    if constexpr (InPlace && sizeof(block) == register_bytes) {
       for (int b = 0; b < count; ++b) feed<true>(closed[b], x.at, on, b * n);
       for (int r = 1; r < rows; ++r) {
         asm volatile(""); // or g++ -O3 takes the rows together and walks down the lanes after all, at half the speed
@@ -275,9 +233,9 @@ private:
 };
 
 /// An exact sum, to which leaves are added as they come: its order is free.
-template <leaf_shape Shape, int Bytes, class Leaf>
+template <leaf_shape Shape, class Leaf>
   requires exact_monoid<typename Leaf::monoid_type>
-struct folder<Shape, Bytes, Leaf> {
+struct folder<Shape, Leaf> {
   using monoid_type = typename Leaf::monoid_type;
   using number = typename wants<monoid_type>::number;
   using mask_number = typename wants<monoid_type>::mask;
@@ -286,7 +244,7 @@ struct folder<Shape, Bytes, Leaf> {
   TALLY_INLINE auto const& result(monoid_type const&) const { return sum; }
   template <class... Runs>
   TALLY_INLINE void add_leaf(monoid_type const& m, i64, mask_number const* on, Runs... x) {
-    add_exactly<Bytes, Shape.elements()>(m, sum, on, x.at...);
+    add_exactly<Shape.elements()>(m, sum, on, x.at...);
   }
 };
 
@@ -310,12 +268,12 @@ TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& 
     f.add_ragged_leaf(values.p, leaf, values.first, count);
 }
 
-template <int Bytes, class Columns, class... Leaves>
+template <class Columns, class... Leaves>
 TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 count,
                             pack<typename Leaves::state...>& out) {
   constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
   leaf_values<program<Columns, Leaves...>> values(p);
-  pack<folder<shape, Bytes, Leaves>...> folders;
+  pack<folder<shape, Leaves>...> folders;
   i64 k = leaf;
   do { // at least one leaf, and the compiler may know it
     values.move_to(k * shape.elements());
@@ -328,48 +286,18 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   });
 }
 
-#if defined(TALLY_WIDE_LOOP)
-/// The same for the registers that every x86 since 2013 has, whatever the user compiles for.
-template <class Program>
-TALLY_WIDE_LOOP void fold_tile_wide(Program const& p, i64 leaf, i64 count, typename Program::states& out) {
-  fold_tile<32>(p, leaf, count, out);
-}
-/// The same element by element, for an x86 of before that: a second set of vector loops would cost every user a fifth of the time
-/// that a program takes to compile.
-template <class Columns, class... Leaves>
-[[gnu::noinline, gnu::cold]] void fold_tile_plainly(program<Columns, Leaves...> const& p, i64 leaf, i64 count,
-                                                    pack<typename Leaves::state...>& out) {
-  constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
-  for_each_index<sizeof...(Leaves)>([&](auto i) {
-    auto const& one = get<i>(p.leaves);
-    auto const& m = one.monoid;
-    neighbour_stack<std::remove_cvref_t<decltype(get<i>(out))>, 40> stack;
-    for (i64 k = leaf; k < leaf + count; ++k) {
-      i64 const first = k * shape.elements(), left = p.extent - first;
-      stack.push([&](auto const& a, auto const& b) { return m.combine(a, b); },
-                 fold_leaf<shape>(p, one, first, left < shape.elements() ? int(left) : shape.elements()));
-    }
-    get<i>(out) = stack.root([&](auto const& a, auto const& b) { return m.combine(a, b); });
-  });
-}
-#endif
-
 } // namespace detail
 
 /// The subtree over `count` leaves (at least 1) that start at `leaf`.
 template <class Program>
 typename Program::states fold_subtree(Program const& p, i64 leaf, i64 count) {
   typename Program::states s = p.identity();
-#if defined(TALLY_WIDE_LOOP)
-  if (tally::detail::cpu_runs_wide_loops())
-    detail::fold_tile_wide(p, leaf, count, s);
-  else
-    detail::fold_tile_plainly(p, leaf, count, s);
-#elif defined(__AVX2__)
-  detail::fold_tile<32>(p, leaf, count, s);
-#else
-  detail::fold_tile<16>(p, leaf, count, s);
-#endif
+  if constexpr (!detail::registers_are_certain)
+    if (!detail::has_registers()) {
+      detail::fold_plainly(p, p, p.extent, leaf, count, s);
+      return s;
+    }
+  detail::with_registers([&]() TALLY_INLINE_LAMBDA { detail::fold_tile(p, leaf, count, s); });
   return s;
 }
 
