@@ -131,13 +131,22 @@ private:
       if constexpr (in_place)
         if (here == lanes) x = reinterpret_cast<number const*>(get<column_named_by<E>>(p.columns).data + first + e);
       if (x == computed)
-        for (int l = 0; l < lanes; ++l) computed[l] = l < here ? static_cast<number>(leaf.values.first.eval(p.row_at(first + e + l))) : number{};
+        each_lane(computed, here, element<Program, E>{p, leaf.values.first, first + e});
       if (masked)
-        for (int l = 0; l < lanes; ++l) on[l] = l < here && leaf.mask.eval(p.row_at(first + e + l)) ? mask_number(-1) : mask_number(0);
+        each_lane(on, here, [passes = element<Program, std::remove_cvref_t<decltype(leaf.mask)>>{p, leaf.mask, first + e}](int l)
+                                TALLY_INLINE_LAMBDA { return passes(l) ? mask_number(-1) : mask_number(0); });
       for (int b = 0; b < blocks; ++b) step_ragged(closed[b], x + b * n, on + b * n, masked);
     }
     for (auto& b : closed) b.close(rows);
     return merged<n, blocks, form>(leaf.monoid, closed);
+  }
+  /// f(l) for lanes below `here`, zero for the others; where that is all of them, in a loop that needs no condition.
+  template <class V, class F>
+  TALLY_INLINE static void each_lane(V (&to)[lanes], int here, F const& f) {
+    if (here == lanes)
+      for (int l = 0; l < lanes; ++l) to[l] = static_cast<V>(f(l));
+    else
+      for (int l = 0; l < lanes; ++l) to[l] = l < here ? static_cast<V>(f(l)) : V{};
   }
   template <class Block>
   TALLY_INLINE static void step_ragged(Block& b, number const* x, mask_number const* on, bool masked) {
