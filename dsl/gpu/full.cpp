@@ -107,6 +107,10 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
   return u;
 }
 
+std::string ptx_of(program_type const& t, tally::plan const& p, facts const& f) {
+  return compile(unit_of(t, p, f), f.target.compute_major, f.target.compute_minor).ptx;
+}
+
 int home_of(column_place const* columns, int count) {
   for (int i = 0; i < count; ++i)
     if (columns[i].pointer != nullptr) {
@@ -148,5 +152,11 @@ queued_run enqueue(full_request& r, bool timed) {
 }
 
 void wait(queued_run const& q) { wait(q.ordinal, q.stream); }
+
+void run(full_request& r, void* states, std::size_t bytes) {
+  queued_run const q = enqueue(r);
+  wait(q);
+  std::memcpy(states, q.slot.host(), bytes);
+}
 
 } // namespace tally::inline v0::gpu

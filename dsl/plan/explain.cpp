@@ -91,6 +91,12 @@ std::string describe(target const& t) {
   return fmt::format("{}, {} multiprocessors", chip, t.multiprocessors);
 }
 
+name_list::name_list() = default;
+name_list::name_list(name_list const&) = default;
+name_list::~name_list() = default;
+void name_list::add_fold(std::string name) { folds.push_back(std::move(name)); }
+void name_list::add_column(std::string name) { columns.push_back(std::move(name)); }
+
 description::description() = default;
 description::description(description const&) = default;
 description::description(description&&) noexcept = default;

@@ -453,6 +453,23 @@ double grouped_description::expected_seconds() const {
   return total;
 }
 
+domain_description::domain_description() = default;
+domain_description::domain_description(domain_description const&) = default;
+domain_description::domain_description(domain_description&&) noexcept = default;
+domain_description& domain_description::operator=(domain_description const&) = default;
+domain_description::~domain_description() = default;
+void domain_description::add_origin(column_home home, int at_index) { origins.push_back({home, at_index}); }
+void domain_description::refuse_rows(std::string reason, std::string subject) {
+  no_rows.push_back({"one kernel for rows", std::move(reason), std::move(subject)});
+}
+
+grouped_description::grouped_description() = default;
+grouped_description::grouped_description(grouped_description const&) = default;
+grouped_description::grouped_description(grouped_description&&) noexcept = default;
+grouped_description& grouped_description::operator=(grouped_description const&) = default;
+grouped_description::~grouped_description() = default;
+void grouped_description::add(domain_description d) { domains.push_back(std::move(d)); }
+
 grouped_explanation::grouped_explanation(grouped_description facts_and_names) : about_(std::move(facts_and_names)) {
   for (auto& d : about_.domains) {
     place_domain(d, about_.head);

@@ -129,13 +129,7 @@ struct element_of_storage<std::complex<T>> {
 namespace detail {
 /// Without the version namespace that libcu++ hides inside the name.
 template <class T>
-struct name<cuda::std::complex<T>> {
-  static void append(std::string& out) {
-    out += "cuda::std::complex<";
-    name<T>::append(out);
-    out += '>';
-  }
-};
+inline constexpr type_spelling spelling<cuda::std::complex<T>>{"[T = cuda::std::complex<>]", spellings<T>, 1};
 } // namespace detail
 #endif
 

@@ -368,10 +368,15 @@ inline std::string text_of_planned(planned const& p) {
 }
 template <class T>
 std::string text_of_pipeline(T const& p) {
-  if constexpr (finished<T>)
+  if constexpr (finished<T>) {
     return text_of(p);
-  else
-    return text_of_source(p.source) + tally::detail::text_of_stages(p);
+  } else {
+    printer out;
+    print_text(out, p.source);
+    out.text(" | ");
+    print_stages(out, p);
+    return out.out.substr(0, out.out.size() - 3); // nothing follows
+  }
 }
 inline doctest::String shown(std::string const& s) { return s.c_str(); }
 

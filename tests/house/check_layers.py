@@ -119,6 +119,13 @@ class Layers(layout.Check):
                  if found.startswith("cuda/") and found not in doors.get(header, ())]
         self.none_of(wrong)
 
+    def test_hosts_pay_for_no_dear_header(self):
+        """what users include leaves out the dear headers of the standard library"""
+        dear = {"algorithm", "chrono", "functional", "iostream", "memory", "mutex", "numeric", "ostream", "sstream", "thread"}
+        wrong = [f"{header} includes {found}" for header in layout.closure("tally/tally.hpp")
+                 for found in layout.includes(f"include/{header}") if found in dear]
+        self.none_of(wrong)
+
 
 def stem(header):
     return header.rsplit("/", 1)[-1].split(".")[0]

@@ -5,47 +5,36 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-
-#include <tally/base/pack.hpp>
 
 namespace tally::inline v0 {
 
 namespace detail {
 template <class T>
-constexpr std::string_view raw_name() {
-  constexpr std::string_view text = __PRETTY_FUNCTION__;
-  constexpr auto first = text.find("T = ") + 4;
-#if defined(__clang__)
-  return text.substr(first, text.rfind(']') - first);
-#else
-  return text.substr(first, text.find("; std::string_view", first) - first);
-#endif
+constexpr char const* pretty_name() {
+  return __PRETTY_FUNCTION__;
 }
 
+/// A type as the compiler spells it somewhere in `pretty`, and its arguments where it is a template of types.
+struct type_spelling {
+  char const* pretty;
+  type_spelling const* const* arguments;
+  int count; ///< of arguments; -1: no template of types
+};
 template <class T>
-struct name {
-  [[gnu::cold]] static void append(std::string& out) { out += raw_name<T>(); }
-};
+inline constexpr type_spelling spelling{pretty_name<T>(), nullptr, -1};
+template <class... Ts>
+inline constexpr type_spelling const* spellings[] = {&spelling<Ts>..., nullptr};
 template <template <class...> class C, class... Ts>
-struct name<C<Ts...>> {
-  [[gnu::cold]] static void append(std::string& out) {
-    constexpr auto whole = raw_name<C<Ts...>>();
-    out += whole.substr(0, whole.find('<'));
-    out += '<';
-    bool first = true;
-    ((first ? void(first = false) : void(out += ", "), name<Ts>::append(out)), ...);
-    out += '>';
-  }
-};
+inline constexpr type_spelling spelling<C<Ts...>>{pretty_name<C<Ts...>>(), spellings<Ts...>, int(sizeof...(Ts))};
+
+/// Compiled in dsl/base/name_of.cpp.
+std::string spelled(type_spelling const& s);
 } // namespace detail
 
 /// The fully qualified spelling of T.
 template <class T>
 [[gnu::cold]] std::string name_of() {
-  std::string out;
-  detail::name<T>::append(out);
-  return out;
+  return detail::spelled(detail::spelling<T>);
 }
 
 } // namespace tally::inline v0

@@ -48,8 +48,11 @@ struct collecting {
 inline constexpr collecting collect{};
 
 template <class Pipe>
-[[gnu::cold]] std::string text_of(collected<Pipe> const& r) {
-  return text_of_source(r.pipe.source) + detail::text_of_stages(r.pipe) + " | collect";
+[[gnu::cold]] void print_text(printer& p, collected<Pipe> const& r) {
+  print_text(p, r.pipe.source);
+  p.text(" | ");
+  print_stages(p, r.pipe);
+  p.text("collect");
 }
 
 } // namespace tally::inline v0

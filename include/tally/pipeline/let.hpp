@@ -39,8 +39,9 @@ struct let_answer : expression_node<let_answer<Pipe, Reduced, Fold>> {
   }
   template <class Out>
   void print(Out& out) const {
-    std::string const stages = detail::text_of_stages(pipe);
-    out.text("let(").text(stages.empty() ? "" : (stages.substr(3) + " | ").c_str()).text("over<");
+    out.text("let(");
+    print_stages(out, pipe);
+    out.text("over<");
     int printed = 0;
     for (int k = 0; k < where::rank; ++k)
       if (where::is_reduced(k))

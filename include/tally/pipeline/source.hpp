@@ -4,7 +4,7 @@
 // device memory is named by device(pointer, n), the rest stays on the CPU. Nothing is read here; lengths are checked by run.
 #pragma once
 
-#include <iterator>
+#include <span>
 #include <type_traits>
 #include <utility>
 

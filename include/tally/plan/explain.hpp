@@ -49,6 +49,17 @@ struct refused_choice {
   std::string subject; ///< the source or fold it is about; empty: the whole plan
 };
 
+/// Names of folds, and of the columns that stand in them; none: lets have no names.
+struct name_list {
+  std::vector<std::string> folds, columns;
+  name_list();
+  name_list(name_list const&);
+  ~name_list();
+  void add_fold(std::string name);
+  void add_column(std::string name);
+  std::vector<std::string> const* of_columns() const { return columns.empty() ? nullptr : &columns; }
+};
+
 /// A reduction as the planner sees it, and what it made of it. Its members are compiled once, not in every user's file.
 struct description {
   description();

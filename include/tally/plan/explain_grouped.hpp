@@ -29,8 +29,18 @@ struct column_origin {
   int index; ///< of the head's column, or of the domain
 };
 
-/// One read of the source: a grouping, all folds of the whole, or the elements themselves.
+/// One read of the source: a grouping, all folds of the whole, or the elements themselves. Its members are compiled once, not in every
+/// user's file.
 struct domain_description {
+  domain_description();
+  domain_description(domain_description const&);
+  domain_description(domain_description&&) noexcept;
+  domain_description& operator=(domain_description const&);
+  ~domain_description();
+  void add_origin(column_home home, int index);
+  /// Says why elements and their lets are not one kernel; subject: the let that it is about.
+  void refuse_rows(std::string reason, std::string subject);
+
   std::string name;          ///< "over<0>(sum(_1))"
   grouping_kind kind = grouping_kind::whole;
   description of;            ///< its columns, folds and facts; the extent is that of a group of axes, else of the source
@@ -73,6 +83,13 @@ struct domain_description {
 
 /// A reduction with groupings as the planner sees it, and what it made of it.
 struct grouped_description {
+  grouped_description();
+  grouped_description(grouped_description const&);
+  grouped_description(grouped_description&&) noexcept;
+  grouped_description& operator=(grouped_description const&);
+  ~grouped_description();
+  void add(domain_description d);
+
   std::string pipeline;
   description head; ///< the columns, the place and why it is no other
   std::vector<domain_description> domains;

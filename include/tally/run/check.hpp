@@ -12,57 +12,49 @@
 namespace tally::inline v0 {
 
 namespace detail {
+/// What can be wrong with a column.
+struct column_to_check {
+  bool is_null;     ///< a null pointer
+  bool has_stride0; ///< a stride of 0 elements
+};
 template <class Column>
-void check_column(Column const& c, i64 extent, int number) {
-  std::string const who = "column _" + std::to_string(number);
-  if (extent < 0)
-    throw extent_mismatch(who + " has a negative extent, " + std::to_string(extent) + ".");
+column_to_check to_check(Column const& c) {
+  column_to_check out{};
   if constexpr (memory_column<Column>) {
-    if (c.data == nullptr && extent > 0)
-      throw null_column(who + " is a null pointer with " + std::to_string(extent) + " elements.");
+    out.is_null = c.data == nullptr;
     if constexpr (requires { c.stride; })
-      if (c.stride == 0 && extent > 1)
-        throw zero_stride(who + " has a stride of 0 over " + std::to_string(extent) + " elements.");
+      out.has_stride0 = c.stride == 0;
   }
+  return out;
 }
+/// Compiled in dsl/run/check.cpp.
+void check_columns(column_to_check const* columns, i64 const* extents, int count);
+void check_columns(column_to_check const* columns, i64 const* extents, int count, int rank, i64 const* axes, i64 const* common);
 } // namespace detail
 
 /// Throws extent_mismatch, null_column or zero_stride, naming the column and both numbers.
 template <class... Columns>
 void check_source(source<Columns...> const& s) {
-  for_each_index<int(sizeof...(Columns))>([&](auto i) {
-    detail::check_column(get<i>(s.columns), s.extents[i], i + 1);
-    if (s.extents[i] != s.extents[0])
-      throw extent_mismatch("column _" + std::to_string(i + 1) + " has " + std::to_string(s.extents[i]) +
-                            " elements, column _1 has " + std::to_string(s.extents[0]) + ".");
-  });
+  unpack(
+      [&](auto const&... c) {
+        detail::column_to_check const columns[] = {detail::to_check(c)...};
+        detail::check_columns(columns, s.extents, int(sizeof...(Columns)));
+      },
+      s.columns);
 }
 
 /// The same for columns with axes: every column has the extents of the source along the axes it has.
 template <int Rank, class... Columns>
 void check_source(grid<Rank, Columns...> const& s) {
-  for_each_index<int(sizeof...(Columns))>([&](auto i) {
-    std::string const who = "column _" + std::to_string(i + 1);
-    i64 own = 1;
-    bool broadcast = false;
-    for (int k = 0; k < Rank; ++k) {
-      i64 const has = s.axes[i][k];
-      if (has == any_extent) {
-        broadcast = true;
-        continue;
-      }
-      if (has < 0)
-        throw extent_mismatch(who + " has a negative extent along axis " + std::to_string(k) + ", " + std::to_string(has) + ".");
-      if (has != s.extent_along(k))
-        throw extent_mismatch(who + " has " + std::to_string(has) + " elements along axis " + std::to_string(k) +
-                              ", the source has " + std::to_string(s.extent_along(k)) + ".");
-      if (__builtin_mul_overflow(own, has, &own))
-        throw too_large(who + " has more elements than 63 bits count.");
-    }
-    detail::check_column(get<i>(s.columns), s.extents[i], i + 1);
-    if (!broadcast && s.extents[i] != own)
-      throw extent_mismatch(who + " has " + std::to_string(s.extents[i]) + " elements, its axes take " + std::to_string(own) + ".");
-  });
+  i64 common[Rank];
+  for (int k = 0; k < Rank; ++k)
+    common[k] = s.extent_along(k);
+  unpack(
+      [&](auto const&... c) {
+        detail::column_to_check const columns[] = {detail::to_check(c)...};
+        detail::check_columns(columns, s.extents, int(sizeof...(Columns)), Rank, &s.axes[0][0], common);
+      },
+      s.columns);
 }
 
 /// Throws zero_modulus where a fold counts modulo 0.

@@ -70,14 +70,14 @@ gpu::full_request request_for(Program& p, on::gpu_place where, contract c) {
   return r;
 }
 
+/// Compiled in dsl/run/check.cpp.
+void check_host_can_read(gpu::column_place const* places, int count);
 /// Device memory cannot be read by the host.
 template <class Program>
 void check_host_can_read(Program& p) {
   gpu::column_place places[max_sources]{};
   places_of(p, places);
-  for (int i = 0; i < decltype(p.columns)::size; ++i)
-    if (places[i].pointer && gpu::residence_of(*places[i].pointer) == gpu::residence::device)
-      throw wrong_residence("column _" + std::to_string(i + 1) + " is in device memory and the run is on the CPU.");
+  check_host_can_read(places, decltype(p.columns)::size);
 }
 
 } // namespace detail
@@ -101,9 +101,9 @@ typename Program::states compute(Program p, on::gpu_place where, contract c) {
   if (p.extent == 0 || Program::leaf_count == 0)
     return p.identity();
   auto request = detail::request_for(p, where, c);
-  auto const queued = gpu::enqueue(request);
-  gpu::wait(queued);
-  return *static_cast<typename Program::states const*>(queued.slot.host());
+  auto s = p.identity();
+  gpu::run(request, &s, sizeof s);
+  return s;
 }
 
 /// Where on::any goes: the GPU that holds the columns, else the CPU.

@@ -4,7 +4,6 @@
 // the nodes of the slice's trees stay in the nearest caches. Layer 5, host only.
 #pragma once
 
-#include <memory>
 
 #include <tally/run/cpu_in_place.hpp>
 
@@ -56,7 +55,7 @@ public:
     for (i64 pushes = leaf_count * lanes; pushes > 0; pushes >>= 1) ++levels_;
     apart_ = rounded(slice.width);
     beside_ = rounded(slice.width * slice.beside);
-    room_.reset(new number[static_cast<std::size_t>(registers * (levels_ * apart_ + 2 * beside_))]);
+    room_ = heap_array<number>(static_cast<std::size_t>(registers * (levels_ * apart_ + 2 * beside_)));
   }
   TALLY_INLINE void fold(i64 leaf, i64 leaf_count, state* out) {
     for (i64 k = leaf; k < leaf + leaf_count; ++k) {
@@ -107,12 +106,12 @@ private:
   column_slice<number> const slice_;
   int levels_ = 0;
   i64 apart_, beside_, pushed_ = 0; ///< lanes
-  std::unique_ptr<number[]> room_;
+  heap_array<number> room_;
 
   /// Not a multiple of a page, or loads of one level would wait for stores to another.
   static i64 rounded(i64 numbers) { return (numbers + n - 1) / n * n + 64 / int(sizeof(number)); }
-  planes level(int k) const { return {room_.get() + k * registers * apart_, apart_}; }
-  planes scratch(int k) const { return {room_.get() + registers * (levels_ * apart_ + k * beside_), beside_}; }
+  planes level(int k) const { return {room_.data() + k * registers * apart_, apart_}; }
+  planes scratch(int k) const { return {room_.data() + registers * (levels_ * apart_ + k * beside_), beside_}; }
 
   /// The place for nodes of 2^height lanes.
   TALLY_INLINE void next_place(place_in_trees& p, int height) {

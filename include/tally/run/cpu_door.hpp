@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to the cores of the host: runs the tiles of a read on as many threads as asked, and asks for memory in large pages.
+// The door to the cores of the host: runs the tiles of a read on as many threads as asked, sorts, asks for memory in large pages.
 // Type-erased and compiled in dsl/cpu, so that a user's file sees neither Thrust nor OpenMP nor the system. Layer 5.
 #pragma once
 
@@ -18,6 +18,10 @@ int core_count();
 /// one per tile where there are fewer; returns when all are done. Which thread takes which tile is not promised. The
 /// first exception of a body comes out here, and the tiles not begun by then are left out.
 void for_each_tile(i64 tiles, void (*body)(void* context, i64 tile), void* context, int threads);
+
+/// Sorts the numbers in [begin, end), the smallest first.
+void sort(i64* begin, i64* end);
+void sort(u64* begin, u64* end);
 
 /// Asks the system for large pages under memory that nobody has written to, where it has them; small ones cost more to get than to
 /// fill. Changes nothing that can be seen.

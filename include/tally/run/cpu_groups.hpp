@@ -6,6 +6,7 @@
 // How many groups or leaves a core takes at once never changes a bit.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <tally/fold/groups.hpp>
@@ -96,9 +97,9 @@ public:
   void fold(i64 leaf, i64 count, states* out) const {
     auto const combine = [&](states const& a, states const& b) { return p_.combine(a, b); };
     std::vector<neighbour_stack<states, 8>> trees(static_cast<std::size_t>(at_.groups));
-    pack<std::unique_ptr<Ts[]>...> room;
+    pack<heap_array<Ts>...> room;
     for_each_index<int(sizeof...(Ts))>([&](auto i) {
-      get<i>(room).reset(new nth_t<i, Ts...>[static_cast<std::size_t>(copied_leaves * leaf_elements)]);
+      get<i>(room) = heap_array<nth_t<i, Ts...>>(static_cast<std::size_t>(copied_leaves * leaf_elements));
     });
     for (i64 k = leaf; k < leaf + count; k += copied_leaves) {
       i64 const leaves = leaf + count - k < copied_leaves ? leaf + count - k : copied_leaves;
@@ -108,7 +109,7 @@ public:
         own.extent = left < leaves * leaf_elements ? left : leaves * leaf_elements;
         own.first = 0;
         copy(k * leaf_elements, own.extent, group_origin<int(sizeof...(Ts))>(at_, g), room);
-        for_each_index<int(sizeof...(Ts))>([&](auto i) { get<i>(own.columns).data = get<i>(room).get(); });
+        for_each_index<int(sizeof...(Ts))>([&](auto i) { get<i>(own.columns).data = get<i>(room).data(); });
         // argmin and its like count from the first element of the group
         trees[static_cast<std::size_t>(g)].push(combine, fold_subtree(shifted(own, k * leaf_elements), 0, leaves));
       }
@@ -133,7 +134,7 @@ private:
       i64 const ahead = at_.reduced[inner].extent - w.index[inner], run = n - done < ahead ? n - done : ahead;
       for_each_index<int(sizeof...(Ts))>([&](auto i) {
         auto const* const from = get<i>(p_.columns).data + origin.offset[i] + w.place.offset[i];
-        auto* const to = get<i>(room).get() + done;
+        auto* const to = get<i>(room).data() + done;
         i64 const step = at_.reduced[inner].steps[i];
         for (i64 e = 0; e < run; ++e) to[e] = from[e * step];
       });
@@ -215,7 +216,7 @@ template <class Program>
 class blocks_of_strips {
 public:
   struct states {
-    std::unique_ptr<typename Program::states[]> of;
+    heap_array<typename Program::states> of;
     typename Program::states const& operator[](i64 k) const { return of[static_cast<std::size_t>(k)]; }
   };
   blocks_of_strips(strip_walk<Program> const& walk, axes_layout const& at, i64 leaves, int cores) : walk_(walk), groups_(at.groups) {
@@ -226,9 +227,9 @@ public:
   i64 first_of(i64 block) const { return walk_.first_group(block * per_block_); }
   i64 groups_in(i64 block) const { return (block + 1 == blocks() ? groups_ : first_of(block + 1)) - first_of(block); }
   states fold(i64 block, i64 leaf, i64 count) const {
-    states out{std::unique_ptr<typename Program::states[]>(new typename Program::states[static_cast<std::size_t>(groups_in(block))])};
+    states out{heap_array<typename Program::states>(static_cast<std::size_t>(groups_in(block)))};
     i64 const strip = block * per_block_, left = walk_.strips() - strip;
-    with_registers([&]() TALLY_INLINE_LAMBDA { walk_.fold(strip, int(left < per_block_ ? left : per_block_), leaf, count, out.of.get()); });
+    with_registers([&]() TALLY_INLINE_LAMBDA { walk_.fold(strip, int(left < per_block_ ? left : per_block_), leaf, count, out.of.data()); });
     return out;
   }
 
@@ -246,14 +247,14 @@ void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int 
     for (chunk = 1; chunk * cores * 4 < leaves * blocks; chunk *= 2) {}
   if (chunk > leaves) chunk = leaves;
   i64 const chunks = (leaves - 1) / chunk + 1;
-  std::vector<std::unique_ptr<typename Walk::states>> partial(static_cast<std::size_t>(chunks > 1 ? blocks * chunks : 0));
+  std::vector<std::optional<typename Walk::states>> partial(static_cast<std::size_t>(chunks > 1 ? blocks * chunks : 0));
   spread_over_cores(blocks * chunks, threads, [&](i64 task) {
     i64 const block = task / chunks, leaf = task % chunks * chunk;
     auto own = walk.fold(block, leaf, leaves - leaf < chunk ? leaves - leaf : chunk);
     if (chunks == 1)
       emit(walk.first_of(block), walk.groups_in(block), own);
     else
-      partial[static_cast<std::size_t>(task)].reset(new typename Walk::states(std::move(own)));
+      partial[static_cast<std::size_t>(task)].emplace(std::move(own));
   });
   if (chunks == 1) return;
   spread_over_cores(blocks, threads, [&](i64 block) {

@@ -4,11 +4,11 @@
 // them share. Layer 5, host only.
 #pragma once
 
-#include <memory>
 
 #include <tally/fold/groups.hpp>
 #include <tally/run/cpu_fold.hpp>
 #include <tally/run/cpu_strips.hpp>
+#include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -74,18 +74,18 @@ template <class... States>
 class states_apart {
 public:
   explicit states_apart(i64 groups) {
-    for_each_index<int(sizeof...(States))>([&](auto i) { get<i>(of_).reset(new nth_t<i, States...>[static_cast<std::size_t>(groups)]); });
+    for_each_index<int(sizeof...(States))>([&](auto i) { get<i>(of_) = heap_array<nth_t<i, States...>>(static_cast<std::size_t>(groups)); });
   }
   template <int I>
   auto* of() const {
-    return get<I>(of_).get();
+    return get<I>(of_).data();
   }
   TALLY_INLINE pack<States...> operator[](i64 k) const {
     return unpack([&](auto const&... s) TALLY_INLINE_LAMBDA { return make_pack(s[static_cast<std::size_t>(k)]...); }, of_);
   }
 
 private:
-  pack<std::unique_ptr<States[]>...> of_{};
+  pack<heap_array<States>...> of_{};
 };
 
 } // namespace detail

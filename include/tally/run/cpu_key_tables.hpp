@@ -5,12 +5,12 @@
 // slots in one; what does not fit the doubles or the 128 bits goes to the wide integer itself, so the sum is the same always.
 #pragma once
 
-#include <memory>
-#include <mutex>
+#include <atomic>
 #include <vector>
 
 #include <tally/fold/exact.hpp>
 #include <tally/run/cpu_keys.hpp>
+#include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -65,17 +65,17 @@ public:
   using state = typename Leaf::state;
 
   state_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int) : leaf_(leaf), slots_(slots), room_(room) {
-    for (int t = 0; t < tables; ++t) of_.emplace_back(new state[room]);
+    for (int t = 0; t < tables; ++t) of_.emplace_back(room);
   }
   void clear(int table, std::size_t from, std::size_t to) {
-    std::fill(of_[std::size_t(table)].get() + from, of_[std::size_t(table)].get() + to, leaf_.monoid.identity());
+    for (std::size_t g = from; g < to; ++g) of_[std::size_t(table)][g] = leaf_.monoid.identity();
   }
   template <class Walk>
   void look_at(Walk const&, i64) {}
 
   template <int N, class RowOf>
   TALLY_INLINE void feed(int table, int n, RowOf const& row_of, detail::block_of_slots const& slots) {
-    state* const t = of_[std::size_t(table)].get();
+    state* const t = of_[std::size_t(table)].data();
     if constexpr (detail::leaf_values_of_block<Leaf, RowOf>::at_once) {
       feed_computed<N>(t, n, row_of, slots, leaf_.values);
     } else {
@@ -85,7 +85,7 @@ public:
   }
   template <int N, class RowOf>
   TALLY_INLINE void feed_row(int table, int n, RowOf const& row_of, std::size_t first, u32) {
-    state* const t = of_[std::size_t(table)].get() + first;
+    state* const t = of_[std::size_t(table)].data() + first;
     if constexpr (detail::leaf_values_of_block<Leaf, RowOf>::at_once)
       feed_row_computed<N>(t, n, row_of, leaf_.values);
     else
@@ -94,7 +94,7 @@ public:
   void end_block(int, int, std::size_t, std::size_t) {}
   /// Makes slots [from, to) of table 0 those of all tables, which is what state() gives then.
   void merge(std::size_t from, std::size_t to) {
-    state* const t = of_[0].get();
+    state* const t = of_[0].data();
     for (std::size_t w = 1; w < of_.size(); ++w)
       for (std::size_t g = from; g < to; ++g) t[g] = leaf_.monoid.combine(t[g], of_[w][g]);
   }
@@ -103,7 +103,7 @@ public:
 private:
   Leaf const& leaf_;
   std::size_t slots_, room_;
-  std::vector<std::unique_ptr<state[]>> of_;
+  std::vector<heap_array<state>> of_;
 
   template <class Row>
   TALLY_INLINE void one_by_one(state& s, Row const& row) const {
@@ -166,9 +166,25 @@ public:
   }
   typename M::state& operator[](std::size_t slot) { return of_[slot]; }
   typename M::state const& operator[](std::size_t slot) const { return of_[slot]; }
-  std::mutex guard;
+  /// As long as it lives, no other worker has one.
+  class turn {
+  public:
+    explicit turn(wide_sums& sums) : taken_(sums.taken_) {
+      while (taken_.test_and_set(std::memory_order_acquire)) taken_.wait(true, std::memory_order_relaxed);
+    }
+    turn(turn const&) = delete;
+    turn& operator=(turn const&) = delete;
+    ~turn() {
+      taken_.clear(std::memory_order_release);
+      taken_.notify_one();
+    }
+
+  private:
+    std::atomic_flag& taken_;
+  };
 
 private:
+  std::atomic_flag taken_;
   M m_;
   std::vector<typename M::state> of_;
 };
@@ -193,12 +209,12 @@ public:
 
   exact_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int workers)
       : leaf_(leaf), slots_(slots), room_(room), wide_(leaf.monoid, slots), since_(std::size_t(workers)) {
-    for (int t = 0; t < tables; ++t) of_.emplace_back(new quick[room]);
+    for (int t = 0; t < tables; ++t) of_.emplace_back(room);
     log_room_ = 22;
     while (log_room_ < 27 && (std::size_t(1) << (log_room_ - 6)) < slots) ++log_room_;
   }
   void clear(int table, std::size_t from, std::size_t to) {
-    std::fill(of_[std::size_t(table)].get() + from, of_[std::size_t(table)].get() + to, quick{});
+    for (std::size_t g = from; g < to; ++g) of_[std::size_t(table)][g] = quick{};
   }
   /// Chooses what the quick words hold from some of the elements.
   template <class Walk>
@@ -220,7 +236,7 @@ public:
   template <int N, class RowOf>
   TALLY_INLINE void feed(int table, int n, RowOf const& row_of, detail::block_of_slots const& slots) {
     using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
-    quick* const t = of_[std::size_t(table)].get();
+    quick* const t = of_[std::size_t(table)].data();
     if constexpr (of_block::at_once) {
       int const count = N > 0 ? N : n;
       alignas(64) u32 narrowed[keyed_block];
@@ -247,7 +263,7 @@ public:
         of_block::let_through(count, row_of, leaf_.mask, idle, neighbours, narrowed);
         to = narrowed;
       }
-      feed_computed<N>(of_[std::size_t(table)].get(), count, row_of, to, false);
+      feed_computed<N>(of_[std::size_t(table)].data(), count, row_of, to, false);
     } else {
       for (int j = 0; j < n; ++j) one_by_one(first + std::size_t(j), row_of(j));
     }
@@ -271,7 +287,7 @@ private:
   std::size_t slots_, room_;
   wide_sums<monoid_type> wide_;
   std::vector<counted> since_;
-  std::vector<std::unique_ptr<quick[]>> of_;
+  std::vector<heap_array<quick>> of_;
   int log_room_, unit_ = 0, lower_unit_ = 0;
   double top_ = 0, cutter_ = 0, lower_cutter_ = 0;
 
@@ -297,13 +313,13 @@ private:
   template <class Row>
   void one_by_one(std::size_t slot, Row const& row) {
     if (!leaf_.mask.eval(row)) return;
-    std::scoped_lock const lock(wide_.guard);
+    typename wide_sums<monoid_type>::turn const mine(wide_);
     unpack([&](auto const&... v) { wide_.add(slot, static_cast<number>(v.eval(row))...); }, leaf_.values);
   }
   [[gnu::noinline]] void put_away_all(int worker, std::size_t from, std::size_t to) {
     since_[std::size_t(worker)].elements = 0;
-    std::scoped_lock const lock(wide_.guard);
-    quick* const t = of_[std::size_t(worker) < of_.size() ? std::size_t(worker) : 0].get(); // one a worker, or one for all
+    typename wide_sums<monoid_type>::turn const mine(wide_);
+    quick* const t = of_[std::size_t(worker) < of_.size() ? std::size_t(worker) : 0].data(); // one a worker, or one for all
     for (std::size_t g = from; g < to; ++g) put_away(g, t[g]);
   }
   void put_away(std::size_t slot, quick& of) {
@@ -325,7 +341,7 @@ private:
   template <class Row>
   [[gnu::noinline]] void add_odd(Row const& row, u32 slot) {
     if (slot >= slots_) return;
-    std::scoped_lock const lock(wide_.guard);
+    typename wide_sums<monoid_type>::turn const mine(wide_);
     unpack([&](auto const&... v) { wide_.add(slot, static_cast<number>(v.eval(row))...); }, leaf_.values);
   }
   template <int N, class RowOf>

@@ -5,9 +5,7 @@
 // group, after a stable sort of the elements by slot, each along the canonical tree of its own elements.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <optional>
 
 #include <tally/run/cpu_key_tables.hpp>
 
@@ -53,7 +51,7 @@ struct keyed_shares {
   int workers;
   bool by_slots; ///< one table, a range of its slots each, else a table each
   std::size_t slots;
-  i64 first(int w) const { return by_slots ? 0 : extent / workers * w + std::min<i64>(w, extent % workers); }
+  i64 first(int w) const { return by_slots ? 0 : extent / workers * w + (w < extent % workers ? w : extent % workers); }
   i64 last(int w) const { return by_slots ? extent : first(w + 1); }
   std::size_t own(int w) const { return by_slots ? slots / std::size_t(workers) * std::size_t(w) : 0; }
   std::size_t own_end(int w) const { return by_slots && w + 1 < workers ? own(w + 1) : slots; }
@@ -64,8 +62,9 @@ struct keyed_shares {
 };
 inline keyed_shares share_out(i64 extent, i64 groups, std::size_t slots, int threads) {
   i64 const elements = extent * groups, cores = threads > 0 ? threads : core_count();
-  i64 const busy = std::clamp<i64>(elements / elements_of_worker, 1, cores);
-  i64 const with_own = std::clamp<i64>(elements / (elements_of_own_slot * i64(slots) + 1), 1, busy);
+  auto const from_1_to = [](i64 most, i64 n) { return n > most ? most : n < 1 ? 1 : n; };
+  i64 const busy = from_1_to(cores, elements / elements_of_worker);
+  i64 const with_own = from_1_to(busy, elements / (elements_of_own_slot * i64(slots) + 1));
   bool const by_slots = with_own * 2 <= busy;
   return {extent, int(by_slots ? busy : with_own), by_slots, slots};
 }
@@ -99,7 +98,7 @@ struct slot_notes {
   std::size_t slots;
   template <int N, class RowOf>
   TALLY_INLINE void take(int n, RowOf const&, block_of_slots const& of) {
-    for (int j = 0; j < n; ++j) *to++ = std::min(of.slot[j], static_cast<u32>(slots));
+    for (int j = 0; j < n; ++j) *to++ = of.slot[j] < slots ? of.slot[j] : static_cast<u32>(slots);
   }
   template <int N, class RowOf>
   TALLY_INLINE void take_row(int, RowOf const&, u32) {}
@@ -121,7 +120,7 @@ struct sorted_elements {
 inline sorted_elements sort_by_slot(std::vector<u32> const& slot, std::size_t slots) {
   sorted_elements s{std::vector<i64>(slots + 2), std::vector<i64>(slot.size())};
   for (u32 const g : slot) ++s.begin[g + 1];
-  std::partial_sum(s.begin.begin(), s.begin.end(), s.begin.begin());
+  for (std::size_t g = 1; g < s.begin.size(); ++g) s.begin[g] += s.begin[g - 1];
   std::vector<i64> next(s.begin.begin(), s.begin.end());
   for (std::size_t t = 0; t < slot.size(); ++t) s.element[std::size_t(next[slot[t]]++)] = static_cast<i64>(t);
   return s;
@@ -141,11 +140,12 @@ public:
   keyed_states(Where const& where, program_type const& p, axes_layout const& at, Bins const& bins, i64 bin_count, int threads)
       : walk_(where, p, at, bins), threads_(threads),
         shares_(detail::share_out(at.extent, at.groups, std::size_t(bin_count * at.groups), threads)),
-        tables_(unpack(
-            [&](Leaves const&... l) {
-              return make_tables(l...);
-            },
-            p.leaves)) {}
+        tables_{} {
+    for_each_index<leaf_count>([&](auto i) {
+      get<i>(tables_).emplace(get<i>(p.leaves), shares_.slots, shares_.room(), shares_.tables(), shares_.workers);
+      get<i>(tables_)->look_at(walk_, at.extent * at.groups);
+    });
+  }
 
   /// Folds everything; the first stray there was.
   first_stray fold() {
@@ -175,7 +175,7 @@ public:
   }
   std::size_t size() const { return shares_.slots; }
   states operator[](std::size_t slot) const {
-    return [&]<int... I>(index_list<I...>) { return make_pack((*std::get<I>(tables_))(slot)...); }(indices_up_to<leaf_count>{});
+    return [&]<int... I>(index_list<I...>) { return make_pack((*get<I>(tables_))(slot)...); }(indices_up_to<leaf_count>{});
   }
 
 private:
@@ -184,16 +184,10 @@ private:
   walk_type walk_;
   int threads_;
   detail::keyed_shares shares_;
-  std::tuple<std::unique_ptr<detail::table_for<Leaves, AnyOrder>>...> tables_;
+  pack<std::optional<detail::table_for<Leaves, AnyOrder>>...> tables_; // which cannot move
 
-  auto make_tables(Leaves const&... leaves) const {
-    std::tuple<std::unique_ptr<detail::table_for<Leaves, AnyOrder>>...> t(std::make_unique<detail::table_for<Leaves, AnyOrder>>(
-        leaves, shares_.slots, shares_.room(), shares_.tables(), shares_.workers)...);
-    std::apply([&](auto&... one) { (one->look_at(walk_, walk_.layout().extent * walk_.layout().groups), ...); }, t);
-    return t;
-  }
   auto pointers() {
-    return std::apply([](auto&... t) { return make_pack(t.get()...); }, tables_);
+    return [&]<int... I>(index_list<I...>) { return make_pack(&*get<I>(tables_)...); }(indices_up_to<leaf_count>{});
   }
   template <class Sink>
   void run_worker(int w, first_stray& stray, Sink& sink) {
@@ -209,7 +203,7 @@ private:
     i64 const slots = static_cast<i64>(shares_.slots), chunk = 16 * 1024, chunks = (slots + chunk - 1) / chunk;
     if (chunks == 0) return;
     detail::spread_over_cores(chunks, threads_, [&](i64 c) {
-      auto const from = std::size_t(c * chunk), to = std::size_t(std::min(slots, (c + 1) * chunk));
+      auto const from = std::size_t(c * chunk), to = std::size_t((c + 1) * chunk < slots ? (c + 1) * chunk : slots);
       for_each_index<leaf_count>([&](auto i) { get<i>(tables)->merge(from, to); });
     });
   }
@@ -225,7 +219,7 @@ private:
     i64 const slots = static_cast<i64>(shares_.slots), chunk = 64, chunks = (slots + chunk - 1) / chunk;
     if (chunks == 0) return;
     detail::spread_over_cores(chunks, threads_, [&](i64 c) {
-      for (i64 g = c * chunk; g < std::min(slots, (c + 1) * chunk); ++g)
+      for (i64 g = c * chunk; g < (c + 1) * chunk && g < slots; ++g)
         for_each_index<leaf_count>([&](auto i) {
           if constexpr (!detail::taken_as_they_come<nth_t<i, Leaves...>, AnyOrder>)
             get<i>(tables)->at(std::size_t(g)) = fold_group(p, get<i>(p.leaves), sorted.element.data() + sorted.begin[std::size_t(g)],
@@ -242,7 +236,7 @@ private:
     auto const combine = [&](state const& a, state const& b) { return leaf.monoid.combine(a, b); };
     neighbour_stack<state, 48> tree;
     for (i64 first = 0; first < n; first += shape.elements())
-      tree.push(combine, detail::fold_leaf<shape>(rows, leaf, first, static_cast<int>(std::min<i64>(n - first, shape.elements()))));
+      tree.push(combine, detail::fold_leaf<shape>(rows, leaf, first, int(n - first < shape.elements() ? n - first : shape.elements())));
     return tree.root(combine);
   }
 };

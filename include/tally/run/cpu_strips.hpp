@@ -5,11 +5,11 @@
 // only the nodes on the way to the root are kept.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <tally/fold/groups.hpp>
 #include <tally/run/cpu_fold.hpp>
+#include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -104,11 +104,11 @@ public:
   void begin(M const& m, int strips, i64 pushes) {
     m_ = &m;
     while (pushes > 0) pushes >>= 1, ++levels_;
-    kept_.reset(new States[static_cast<std::size_t>(strips * levels_)]);
+    kept_ = heap_array<States>(static_cast<std::size_t>(strips * levels_));
   }
   void restart() { pushed_ = 0; }
   TALLY_INLINE void push(int strip, States& s) {
-    States* const kept = kept_.get() + strip * levels_;
+    States* const kept = kept_.data() + strip * levels_;
     if constexpr (M::law.order_free) {
       if (pushed_ > 0) merge(kept[0], s);
       kept[0] = s;
@@ -121,7 +121,7 @@ public:
   /// After all strips have been pushed to.
   void advance() { ++pushed_; }
   void root(int strip, States& s) const {
-    States const* const kept = kept_.get() + strip * levels_;
+    States const* const kept = kept_.data() + strip * levels_;
     int depth = M::law.order_free ? 1 : __builtin_popcountll(static_cast<u64>(pushed_));
     s = kept[--depth];
     while (depth > 0) merge(kept[--depth], s);
@@ -131,7 +131,7 @@ private:
   M const* m_ = nullptr;
   int levels_ = 1;
   i64 pushed_ = 0;
-  std::unique_ptr<States[]> kept_;
+  heap_array<States> kept_;
 
   TALLY_INLINE void merge(States const& left, States& s) const {
     States both = left;

@@ -96,15 +96,15 @@ struct folder {
   /// Adds a last leaf of count elements: its rows as they lie, the rest of a row behind a mask.
   template <class Program>
   TALLY_INLINE void add_ragged_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
-    if constexpr (in_ragged_registers<Program>)
-      if (count >= fewest_in_registers)
-        return add(leaf.monoid, with_registers([&]() TALLY_INLINE_LAMBDA { return ragged_in_registers(p, leaf, first, count); }));
-    add(leaf.monoid, fold_leaf<Shape>(p, leaf, first, count));
+    add(leaf.monoid, with_registers([&]() TALLY_INLINE_LAMBDA {
+          if constexpr (in_ragged_registers<Program>)
+            return ragged_in_registers(p, leaf, first, count);
+          else
+            return fold_one_by_one<Shape>(p, leaf, first, count);
+        }));
   }
 
 private:
-  /// Elements below which a last leaf is folded one by one.
-  static constexpr int fewest_in_registers = 32;
   template <class Program>
   static constexpr bool in_ragged_registers = [] {
     if constexpr (has_vector_form<monoid_type> && needs<Program, Leaf>::at_once)

@@ -40,12 +40,6 @@ constexpr asked_place asked_in([[maybe_unused]] Options... options) {
   return asked;
 }
 
-/// Names of folds, and of the columns that stand in them; none: lets have no names.
-struct name_list : std::vector<std::string> {
-  std::vector<std::string> columns;
-  std::vector<std::string> const* of_columns() const { return columns.empty() ? nullptr : &columns; }
-};
-
 /// Walks folds as answers::plant does and names each leaf where it first appears.
 template <class Pipe, class Leaves, class Fold>
 [[gnu::cold]] auto name_leaves(Pipe const& p, Leaves const& leaves, Fold const& fold, name_list& names);
@@ -64,7 +58,7 @@ template <class Pipe, class Leaves, class Op, class Values, class Mask>
                              name_list& names) {
   auto const planted = answers::plant(p, leaves, f);
   if (decltype(planted.leaves)::size > Leaves::size)
-    names.push_back(text_of(f, names.of_columns()));
+    names.add_fold(text_of(f, names.of_columns()));
   return planted.leaves;
 }
 template <class Pipe, class Leaves, class Op, class... Args>
@@ -119,7 +113,7 @@ template <class Columns, class... Leaves>
       return std::string();
   };
   [[maybe_unused]] std::size_t i = 0;
-  (d.add_fold(facts_of_fold<typename Leaves::monoid_type>(), std::move(names[i++]),
+  (d.add_fold(facts_of_fold<typename Leaves::monoid_type>(), std::move(names.folds[i++]),
               rounds_in(static_cast<typename Leaves::state const*>(nullptr)),
               lanes_of<program<Columns, Leaves...>, Leaves>(), !Leaves::lowerable),
    ...);
@@ -127,7 +121,7 @@ template <class Columns, class... Leaves>
 
 template <class Program>
 [[gnu::cold]] std::string ptx_for(plan const& p, facts const& f) {
-  return gpu::compile(gpu::unit_of(type_of<Program>(), p, f), f.target.compute_major, f.target.compute_minor).ptx;
+  return gpu::ptx_of(type_of<Program>(), p, f);
 }
 
 /// Everything that does not depend on where the reduction runs.

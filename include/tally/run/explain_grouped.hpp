@@ -166,7 +166,7 @@ template <class... Options, class R, class Item>
     d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
     d.no_kernel = why_no_kernel<Bound>();
     describe_where(d, bound, r.pipe.source);
-    out.domains.push_back(std::move(d));
+    out.add(std::move(d));
   }
 }
 
@@ -184,7 +184,7 @@ template <class... Options, class R>
     d.bytes_of_answers = bytes_of_answers<decltype(b.program)>(&b.nodes);
     for (auto const& a : d.of.answers)
       d.name += (d.name.empty() ? "" : ", ") + a;
-    out.domains.push_back(std::move(d));
+    out.add(std::move(d));
   }
 }
 

@@ -25,8 +25,7 @@ public:
   }
   template <class Let>
   void add(Let const& let, int domain) {
-    auto const at = std::make_shared<int>(domain);
-    known_.add(let, at.get(), at);
+    known_.add(let, &known_.keep(domain));
   }
 
 private:
@@ -62,13 +61,13 @@ template <class Source, class Main, class Lets>
   for_each_index<decltype(own.columns)::size>([&](auto i) {
     auto const& c = get<i>(own.columns);
     int at = is_main && static_cast<void const*>(&own) == &main ? int(i) : same_column_of(c, main);
-    d.origins.push_back({at >= 0 ? column_home::head : column_home::apart, at});
+    d.add_origin(at >= 0 ? column_home::head : column_home::apart, at);
     if (at < 0)
       d.of.sources[std::size_t(i)].staged = lies_on_host(c);
   });
   unpack(
       [&](auto const&... l) {
-        ((d.of.sources[d.origins.size()].name = text_of(l), d.origins.push_back({column_home::answers, known.find(l)})), ...);
+        ((d.of.sources[d.origins.size()].name = text_of(l), d.add_origin(column_home::answers, known.find(l))), ...);
       },
       lets);
 }
@@ -77,8 +76,8 @@ template <class Pipe, class Lets>
 [[gnu::cold]] name_list names_beside(Pipe const& pipe, Lets const& lets) {
   name_list names;
   for (int i = 1; i <= decltype(pipe.source.columns)::size; ++i)
-    names.columns.push_back("_" + std::to_string(i));
-  unpack([&](auto const&... l) { (names.columns.push_back(text_of(l)), ...); }, lets);
+    names.add_column("_" + std::to_string(i));
+  unpack([&](auto const&... l) { (names.add_column(text_of(l)), ...); }, lets);
   return names;
 }
 /// A range that only host code knows, read by a let alone.
@@ -114,7 +113,7 @@ template <class... Options, class Main, class Let>
   describe_origins(d, grid_of(let.pipe.source), main, lets, known);
   d.no_kernel = why_host_alone(d);
   known.add(let, int(out.domains.size()));
-  out.domains.push_back(std::move(d));
+  out.add(std::move(d));
 }
 template <class... Options, class Main, class Pipe, class Items>
 [[gnu::cold]] void describe_lets(grouped_description& out, Main const& main, Pipe const& pipe, Items const& items, contract c, described_lets& known) {
@@ -139,7 +138,7 @@ template <class Pipe, class Plain>
 template <class... Options, class Pipe>
 [[gnu::cold]] void describe_rows(domain_description& d, Pipe const& pipe) {
   using Rows = rows_of_pipe<Pipe>;
-  auto const refuse = [&](char const* reason, std::string of = {}) { d.no_rows.push_back({"one kernel for rows", reason, std::move(of)}); };
+  auto const refuse = [&](char const* reason, std::string of = {}) { d.refuse_rows(reason, std::move(of)); };
   auto const chain = in_order(pack<>{}, all_lets(pipe, pack<>{}));
   if constexpr (asks_exact<Options...>) {
     refuse("the contract is exact, sums keep every bit until the end");
@@ -189,7 +188,7 @@ template <class... Options, class R>
     d.no_kernel = "a host function has no device text; TALLY_FUNCTION would have";
   if constexpr (decltype(all_lets(r.pipe, pack<>{}))::size > 0)
     describe_rows<Options...>(d, r.pipe);
-  out.domains.push_back(std::move(d));
+  out.add(std::move(d));
 }
 
 template <class... Options, class R>

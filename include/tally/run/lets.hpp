@@ -4,10 +4,10 @@
 // place. Layer 5. Answers stay where they were computed; a fold that several lets name is run once.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <tally/element/earlier.hpp>
+#include <tally/run/arena.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/same_let.hpp>
 
@@ -23,22 +23,25 @@ public:
   template <class Let>
   void const* find(Let const& let) const {
     for (auto const& e : all_)
-      if (e.type == &tag_of_type<Let> && same_let(*static_cast<Let const*>(e.let.get()), let))
+      if (e.type == &tag_of_type<Let> && same_let(*static_cast<Let const*>(e.let), let))
         return e.data;
     return nullptr;
   }
+  /// What owns the answers of a let.
+  template <class Memory>
+  Memory& keep(Memory memory) {
+    return memory_.keep(std::move(memory));
+  }
   template <class Let>
-  void add(Let const& let, void const* data, std::shared_ptr<void const> memory) {
-    all_.push_back({&tag_of_type<Let>, std::make_shared<Let>(let), data, std::move(memory)});
+  void add(Let const& let, void const* data) {
+    all_.push_back({&tag_of_type<Let>, &memory_.keep(let), data});
   }
 
 private:
   struct entry {
-    void const* type;
-    std::shared_ptr<void const> let;
-    void const* data;
-    std::shared_ptr<void const> memory;
+    void const *type, *let, *data;
   };
+  arena memory_;
   std::vector<entry> all_;
 };
 
@@ -127,14 +130,13 @@ using answer_in_domain = group_answer_of<std::remove_cvref_t<decltype(get<0>(std
 /// Folds on the host.
 template <class Let, class T, class Domain, class Source>
 T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::cpu_place where, contract c, answers_of_lets& kept) {
-  auto answers = compute_groups(d, s, where, c);
-  auto const memory = std::make_shared<decltype(answers)>(std::move(answers));
+  auto const& answers = kept.keep(compute_groups(d, s, where, c));
   T const* data;
   if constexpr (Let::where::kept == 0)
-    data = memory.get();
+    data = &answers;
   else
-    data = memory->data();
-  kept.add(let, data, memory);
+    data = answers.data();
+  kept.add(let, data);
   return data;
 }
 /// Folds on a GPU, in the order of its stream; the answers stay there.
@@ -146,20 +148,20 @@ T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::gpu_
     gpu::device_memory answers;
     gpu::staged_columns staged;
   };
-  auto const memory = std::make_shared<memory_of_answers>();
+  auto& memory = kept.keep(memory_of_answers{});
   auto const bytes = static_cast<std::size_t>(at.groups) * sizeof(T);
   if (at.groups > 0 && (at.extent == 0 || decltype(d.program)::leaf_count == 0)) {
     std::vector<T> const same(static_cast<std::size_t>(at.groups), group_answer(get<0>(d.nodes), d.program.leaves, d.program.identity(), at.extent));
-    memory->answers = gpu::stage(same.data(), bytes, where.ordinal, where.queue);
+    memory.answers = gpu::stage(same.data(), bytes, where.ordinal, where.queue);
   } else if (at.groups > 0) {
     auto p = d.program;
-    memory->answers = gpu::allocate(bytes, where.ordinal, where.queue);
+    memory.answers = gpu::allocate(bytes, where.ordinal, where.queue);
     answer_arrays to{};
-    to.at[0] = memory->answers.data();
-    queue_groups(p, d.nodes, at, where, c, to, memory->staged);
+    to.at[0] = memory.answers.data();
+    queue_groups(p, d.nodes, at, where, c, to, memory.staged);
   }
-  auto const* data = static_cast<T const*>(memory->answers.data());
-  kept.add(let, data, memory);
+  auto const* data = static_cast<T const*>(memory.answers.data());
+  kept.add(let, data);
   return data;
 }
 

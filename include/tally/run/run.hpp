@@ -108,11 +108,14 @@ void check_overflow(Leaves const& leaves, States const& states) {
   });
 }
 
+/// Throws empty_input; compiled in dsl/run/check.cpp.
+[[noreturn]] void throw_no_element(std::string const& fold, i64 extent);
+
 /// One answer, or the error that there is none.
 template <class Node, class Fold, class Outcome>
 auto answer_of(Node const& node, Fold const& fold, Outcome const& o) {
   if (answers::is_empty(node, o))
-    throw empty_input(text_of(fold) + " met no element among " + std::to_string(o.of.extent) + ".");
+    throw_no_element(text_of(fold), o.of.extent);
   return answers::with_one_nan(node.value(o));
 }
 

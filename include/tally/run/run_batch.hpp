@@ -4,7 +4,6 @@
 // before anything is computed; small ones are spread over the cores, large ones take all cores one after the other.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -137,7 +136,10 @@ void compute_together(std::vector<Underway*> const& items, int ordinal, gpu::str
       gpu::stage_columns(places, f.source_count, f.sources, ordinal, stream, staged[k]);
     }
   }
-  if (std::all_of(extents.begin(), extents.end(), [](i64 n) { return n == 0; }))
+  bool nothing = true;
+  for (i64 const n : extents)
+    nothing = nothing && n == 0;
+  if (nothing)
     return;
   auto const slot = gpu::compute(gpu::batch_request{&type_of<Program>(), &kernels, programs.data(), extents.data(), i64(items.size()), f, ordinal, stream});
   auto const* const states = static_cast<typename Program::states const*>(slot.host());

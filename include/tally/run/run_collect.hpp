@@ -3,6 +3,8 @@
 // run and run_into for pipelines that end with collect: every element is written. Layer 5.
 #pragma once
 
+#include <cstring>
+
 #include <tally/run/cpu_elements.hpp>
 #include <tally/run/gpu_elements.hpp>
 #include <tally/run/run_into.hpp>
@@ -296,11 +298,15 @@ template <class Pipe, class... Ts>
 void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::cpu_place where) {
   if (!overlaps(pipe, to))
     return write_collected(pipe, to, where);
-  auto arrays = collected_arrays<Pipe, pack<Ts...>>::compute(pipe, where);
+  auto const arrays = collected_arrays<Pipe, pack<Ts...>>::compute(pipe, where);
+  auto const copy = [](auto const& from, auto* there) {
+    if (from.size() > 0)
+      std::memcpy(there, from.data(), static_cast<std::size_t>(from.size()) * sizeof *there);
+  };
   if constexpr (sizeof...(Ts) == 1)
-    std::copy(arrays.begin(), arrays.end(), to.first);
+    copy(arrays, to.first);
   else
-    for_each_index<int(sizeof...(Ts))>([&](auto i) { std::copy(std::get<i>(arrays).begin(), std::get<i>(arrays).end(), get<i>(to)); });
+    for_each_index<int(sizeof...(Ts))>([&](auto i) { copy(std::get<i>(arrays), get<i>(to)); });
 }
 template <class Pipe, class Queue, class... Ts>
 void collect_into(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where, Queue const& queue) {

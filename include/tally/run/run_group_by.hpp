@@ -3,7 +3,6 @@
 // A grouping by keys that are not known, computed: one read finds the keys, a second folds by their number among them. Layer 5.
 #pragma once
 
-#include <algorithm>
 #include <tuple>
 #include <vector>
 
@@ -93,11 +92,12 @@ key_numbers<K> find_keys(Where const& where, Program const& p, axes_layout const
     no_folds sink;
     walk.walk(shares.first(int(w)), shares.last(int(w)), 0, static_cast<u32>(-1), 1, none, sink);
   });
-  std::vector<K> all;
-  for (auto const& one : of_worker) all.insert(all.end(), one.keys().begin(), one.keys().end());
-  std::sort(all.begin(), all.end());
+  std::vector<std::conditional_t<std::is_signed_v<K>, i64, u64>> all;
+  for (auto const& one : of_worker)
+    for (K const key : one.keys()) all.push_back(key);
+  sort(all.data(), all.data() + all.size());
   key_numbers<K> sorted;
-  for (K const key : all) sorted.add(key);
+  for (auto const key : all) sorted.add(static_cast<K>(key));
   return sorted;
 }
 
@@ -140,7 +140,7 @@ auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> co
   if (at.extent > 0)
     states.fold();
   mdarray<K, 1> keys({n});
-  std::copy(found.keys().begin(), found.keys().end(), keys.begin());
+  for (i64 i = 0; i < n; ++i) keys.data()[i] = found.keys()[static_cast<std::size_t>(i)];
   return keys_and_answers<Nodes::size>(std::move(keys), answers_of_bins(d, s, states, threads));
 }
 
@@ -213,7 +213,8 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
     } else {
       std::vector<Word> words(keys.size());
       gpu::fetch_keys(r, found, words.data());
-      std::transform(words.begin(), words.end(), keys.begin(), [](Word w) { return static_cast<K>(w); });
+      for (std::size_t i = 0; i < words.size(); ++i)
+        keys.data()[i] = static_cast<K>(words[i]);
     }
   }
   return keys_and_answers<sizeof...(Nodes)>(std::move(keys), std::move(answers));

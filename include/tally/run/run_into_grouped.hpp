@@ -4,8 +4,7 @@
 // fit, before the first is written; one grouping along axes on a GPU writes its answers where they belong by itself.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
+#include <span>
 #include <vector>
 
 #include <tally/run/run_grouped.hpp>
@@ -212,10 +211,12 @@ void deliver_groups(Outputs const& outputs, Answers const& answers, gpu::stream_
     using T = std::remove_pointer_t<decltype(o.to)>;
     if (device_of_group(o) >= 0)
       return;
+    auto* to = o.to;
     if constexpr (is_array_of_answers<std::remove_cvref_t<decltype(a)>>)
-      std::transform(a.begin(), a.end(), o.to, [](auto const& x) { return T{x}; });
+      for (auto const& x : a)
+        *to++ = T{x};
     else
-      *o.to = T{a};
+      *to = T{a};
   });
 }
 
