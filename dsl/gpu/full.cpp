@@ -95,6 +95,7 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
   if (any_fold([](auto const& choice) { return is_cub(choice.block); })) u.extra_headers.push_back("tally/kernel/block_cub.cuh");
   if (any_fold([](auto const& choice) { return choice.block == block_algorithm::redux; }))
     u.extra_headers.push_back("tally/kernel/block_redux.cuh");
+  if (p.stages > 0) u.extra_headers.push_back("tally/kernel/ring.cuh");
   if (p.one_cluster) u.extra_headers.push_back("tally/kernel/cluster.cuh");
   if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();

@@ -5,8 +5,8 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/even_states.cuh>
+#include <tally/kernel/leaves.cuh>
 #include <tally/kernel/load.cuh>
-#include <tally/kernel/ring.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {

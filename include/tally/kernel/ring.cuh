@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where the leaves of a warp come from: straight from memory, or through a ring in shared memory that the bulk copy engine
-// fills while earlier leaves are folded. Layer 4. The order of the ring's protocol is written here and nowhere else:
-// expect the bytes, then copy; wait for the phase; read into registers; all lanes have read; only then refill.
+// The leaves of a warp through a ring in shared memory that the bulk copy engine fills while earlier leaves are folded. Layer 4.
+// The order of the ring's protocol is written here and nowhere else: expect the bytes, then copy; wait for the phase; read into
+// registers; all lanes have read; only then refill. A header of its own, because only the plans that ask for a ring pay NVRTC
+// for it.
 #pragma once
 
 #include <cuda/ptx>
@@ -22,21 +23,6 @@ constexpr int ring_bytes_per_leaf(pack<Columns...> const*) {
    ...);
   return bytes;
 }
-
-/// Leaves straight from memory.
-template <plan P, class Program>
-struct direct_leaves {
-  Program const& p;
-  i64 leaf; ///< the first of this warp
-  i64 step; ///< from one to the next
-  __device__ __forceinline__ direct_leaves(Program const& program, i64 at, i64, i64 apart = 1, i64 = 0)
-      : p(program), leaf(at), step(apart) {}
-  /// The columns to read leaf k from, and the element where it begins there.
-  __device__ __forceinline__ auto const& columns(int) const { return p.columns; }
-  __device__ __forceinline__ i64 start(int k) const { return (leaf + k * step) * P.elements_per_leaf(); }
-  __device__ __forceinline__ void wait(int) {}
-  __device__ __forceinline__ void release(int) {}
-};
 
 /// Leaves through a ring of P.stages stages per warp; only whole leaves go through it.
 template <plan P, class Program>
@@ -119,9 +105,5 @@ private:
     }
   }
 };
-
-/// The leaves of a warp as the plan loads them.
-template <plan P, class Program>
-using leaves_of_warp = cuda::std::conditional_t<(P.stages > 0), ring_leaves<P, Program>, direct_leaves<P, Program>>;
 
 } // namespace tally::inline v0::kernel
