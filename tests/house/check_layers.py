@@ -111,6 +111,12 @@ class Layers(layout.Check):
                  if not found.startswith("tally/") and found not in CHEAP and (header, found) not in OF_ONE_ROUTE]
         self.none_of(wrong)
 
+    def test_what_some_plans_ask_for_comes_with_them(self):
+        """the kernel of full reductions reaches no header that its units take in for some plans only"""
+        asked_for = re.findall(r'push_back\("(tally/kernel/[^"]+)"\)', layout.text("dsl/gpu/full.cpp"))
+        self.assertTrue(asked_for, "dsl/gpu/full.cpp adds no kernel header")
+        self.none_of(sorted({*asked_for} & {*layout.closure("tally/kernel/full.cuh")}))
+
     def test_libcudacxx_has_one_door_for_both_sides(self):
         """headers of host programs take libcu++ through tally/base/stl.hpp, its cheap headers, and complex numbers"""
         doors = {"tally/base/stl.hpp": CHEAP, "tally/complex.hpp": {"cuda/std/complex"}}
