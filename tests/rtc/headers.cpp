@@ -91,16 +91,17 @@ void check_alone(std::vector<embedded_header> const& headers) {
   }
 }
 
-/// The processor time that including a header takes, the best of three.
-double seconds_of(char const* header) {
-  double best = 1e9;
-  for (int repeat = 0; repeat < 3; ++repeat) {
+/// Including a header takes NVRTC less processor time than the bound.
+void check_seconds(char const* header, double bound) {
+  double least = 1e9;
+  for (int tries = 0; tries < 20 && least >= bound; ++tries) { // what else the processor does only adds to it
     auto const start = std::clock();
     REQUIRE(complaints(including(header), "-arch=sm_90a") == "");
-    best = std::min(best, double(std::clock() - start) / CLOCKS_PER_SEC);
+    least = std::min(least, double(std::clock() - start) / CLOCKS_PER_SEC);
   }
-  std::printf("%s costs NVRTC %.2f s of processor time\n", header, best);
-  return best;
+  std::printf("%s costs NVRTC %.2f s of processor time\n", header, least);
+  CAPTURE(header);
+  CHECK(least < bound);
 }
 
 } // namespace
@@ -156,12 +157,12 @@ TEST_CASE("the verbs compile for every chip family") {
 // NVRTC 13.0 on 2 cores of a Xeon: 0.15 s when the budget was set (tests/run rtc prints it).
 TEST_CASE("including the kernel of a full reduction costs NVRTC little") {
   if (!have_nvrtc()) return;
-  CHECK(seconds_of("tally/kernel/full.cuh") < 0.4);
+  check_seconds("tally/kernel/full.cuh", 0.4);
 }
 
 // NVRTC 13.0 on 2 cores of a Xeon: 0.10 s for the table of forms, 0.19 s for the verbs, which take libcu++'s <cuda/ptx>.
 TEST_CASE("including the verbs costs NVRTC little") {
   if (!have_nvrtc()) return;
-  CHECK(seconds_of("tally/primitive/reducible.hpp") < 0.2);
-  CHECK(seconds_of("tally/primitive/bulk_reduce.cuh") < 0.4);
+  check_seconds("tally/primitive/reducible.hpp", 0.2);
+  check_seconds("tally/primitive/bulk_reduce.cuh", 0.4);
 }
