@@ -88,6 +88,41 @@ TEST_CASE("other numbers and other folds of rows") {
   }
 }
 
+TEST_CASE("rows of computed elements, in memory without gaps and with") {
+  for (i64 const n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 300, 1000, 1024, 1025, 2047, 2049, 3000, 16385})
+    for (i64 const rows : {1, 7, 8, 9, 70, 300}) {
+      CHECK(wrong<1, float>({rows, n, 1, n}, sum(_1 * _1), min(1.f - _1)) == "");
+      if (rows < 70)
+        CHECK(wrong<1, float>({rows, n, 1, n + 3}, sum(_1 * _1)) == "");
+    }
+  for (i64 const n : {1, 3, 8, 33, 128, 1000, 1100}) {
+    CHECK(wrong<1, float>({90, n, 1, n}, sum(_1 + 2.f).compensated(), variance(_1 * 3.f)) == "");
+    CHECK(wrong<1, double>({90, n, 1, n}, sum(-_1), max(_1 * _1)) == "");
+    CHECK(wrong<1, i32>({90, n, 1, n}, max(_1 - 5)) == "");
+    CHECK(wrong<1, i16>({90, n, 1, n}, sum, min(_1)) == "");
+  }
+}
+
+TEST_CASE("rows of computed elements of several columns, one of them broadcast") {
+  auto const x = numbers<float>(2500 * 24), y = numbers<float>(2500 * 24);
+  for (i64 const n : {3, 24, 250}) {
+    i64 const rows = 2500 * 24 / n;
+    std::vector<float> const first(y.begin(), y.begin() + n);
+    auto const whole = from(shaped(x, rows, n), shaped(y, rows, n));
+    auto const beside = from(shaped(x, rows, n), along<1>(first));
+    auto const a = run(whole | over<1>(sum(_1 * _2)), on::cpu), b = run(beside | over<1>(sum(_1 * _2)), on::cpu);
+    auto const [c, d] = run(whole | over<1>(sum, max(_1 - _2)), on::cpu);
+    for (i64 g = 0; g < rows; g += 7) {
+      std::vector<float> const own(x.begin() + g * n, x.begin() + (g + 1) * n), other(y.begin() + g * n, y.begin() + (g + 1) * n);
+      auto const at = static_cast<std::size_t>(g);
+      CHECK(same(a[at], answers::with_one_nan(run(from(own, other) | sum(_1 * _2), on::cpu))));
+      CHECK(same(b[at], answers::with_one_nan(run(from(own, first) | sum(_1 * _2), on::cpu))));
+      CHECK(same(c[at], answers::with_one_nan(run(from(own) | sum, on::cpu))));
+      CHECK(same(d[at], answers::with_one_nan(run(from(own, other) | max(_1 - _2), on::cpu))));
+    }
+  }
+}
+
 TEST_CASE("columns of every width and height have the bits of their elements alone") {
   for (i64 const rows : {1, 2, 5, 8, 9, 100, 128, 129, 300, 1023, 1024, 1025, 2500})
     for (i64 const columns : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 128, 257, 1000, 1030})

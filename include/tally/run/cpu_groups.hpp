@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Groups along axes on the CPU: numbers that are folded as they lie, by rows or by columns (cpu_rows.hpp, cpu_columns.hpp);
+// Groups along axes on the CPU: rows of numbers, as they lie or computed, and columns as they lie (cpu_rows.hpp, cpu_columns.hpp);
 // neighbouring groups of others side by side in strips (cpu_strips.hpp); long groups whose elements are neighbours in memory, or
 // are made so, one after the other by the tile loop. Layer 5, host only.
 // How many groups or leaves a core takes at once never changes a bit.
@@ -30,14 +30,6 @@ inline constexpr i64 copied_leaves = 4;
 
 namespace detail {
 
-/// Whether an expression looks at the position of its row.
-template <class E>
-inline constexpr bool mentions_position = false;
-template <>
-inline constexpr bool mentions_position<position> = true;
-template <template <class...> class Node, class... Parts>
-inline constexpr bool mentions_position<Node<Parts...>> = (false || ... || mentions_position<Parts>);
-
 /// Whether the elements of a group are neighbours in every column, so that the tile loop can take them.
 template <class... Columns, class... Leaves>
 bool groups_lie_together(program<pack<Columns...>, Leaves...> const&, axes_layout const& at) {
@@ -47,13 +39,6 @@ bool groups_lie_together(program<pack<Columns...>, Leaves...> const&, axes_layou
   ((together = together && (!memory_column<Columns> || at.reduced[0].steps[c] == 1), ++c), ...);
   return together;
 }
-template <class Leaf>
-inline constexpr bool leaf_mentions_position = mentions_position<decltype(Leaf::values)> || mentions_position<decltype(Leaf::mask)>;
-template <class Program>
-inline constexpr bool needs_positions = false;
-template <class Columns, class... Leaves>
-inline constexpr bool needs_positions<program<Columns, Leaves...>> = (false || ... || leaf_mentions_position<Leaves>);
-
 /// Group g as a program of its own.
 template <class... Columns, class... Leaves>
 auto program_of_group(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at, i64 g) {
@@ -273,9 +258,10 @@ void fold_groups(Program const& p, axes_layout const& at, int threads, Emit cons
   constexpr leaf_shape shape = shape_of<Program>;
   i64 const leaves = (at.extent - 1) / shape.elements() + 1;
   int const cores = threads > 0 ? threads : core_count();
+  if constexpr (detail::folds_in_rows<Program>)
+    if (detail::has_registers() && detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
   if constexpr (detail::all_in_place<Program>)
     if (detail::has_registers()) {
-      if (detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
       if (detail::column_walk<Program>::can(at))
         return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
     }

@@ -151,14 +151,7 @@ public:
 private:
   using mask_number = integer_for<number>;
   using order = lane_order<n, (n < 16 / int(sizeof(number)) ? n : 16 / int(sizeof(number)))>;
-  /// n - k ahead: the mask whose first k lanes are on.
-  struct ramp {
-    mask_number of[2 * n];
-    constexpr ramp() : of{} {
-      for (int k = 0; k < n; ++k) of[k] = mask_number(-1);
-    }
-  };
-  static constexpr ramp existing{};
+  static constexpr lane_ramp<mask_number, n> existing{};
 
   TALLY_INLINE static void step(block& b, number const* x) {
     vector v;

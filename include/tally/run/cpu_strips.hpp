@@ -51,6 +51,15 @@ struct whole_states {
   TALLY_INLINE typename M::state state(int j) const { return of[j]; }
 };
 
+/// N - k ahead: the mask whose first k lanes of N are on.
+template <class Number, int N>
+struct lane_ramp {
+  Number of[2 * N];
+  constexpr lane_ramp() : of{} {
+    for (int k = 0; k < N; ++k) of[k] = Number(-1);
+  }
+};
+
 /// Rows become columns: register i of N holds element i of every one.
 template <class V>
 TALLY_INLINE void transpose(V (&r)[4]) {
@@ -307,14 +316,7 @@ public:
 private:
   Leaf const* leaf_ = nullptr;
   strip_trees<M, states> trees_;
-  /// n - k ahead: the mask whose first k lanes are on.
-  struct ramp {
-    mask_number of[2 * n];
-    constexpr ramp() : of{} {
-      for (int k = 0; k < n; ++k) of[k] = mask_number(-1);
-    }
-  };
-  static constexpr ramp existing{};
+  static constexpr lane_ramp<mask_number, n> existing{};
 
   /// One row of a register's groups.
   TALLY_INLINE static void row(block& b, number const* at, [[maybe_unused]] mask_number const* on, bool first) {

@@ -92,10 +92,10 @@ template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
   out.groups = out.at.groups;
   out.of.facts.extent = out.at.extent;
   out.looks_at_positions = cpu::detail::needs_positions<Program>;
-  if constexpr (cpu::detail::all_in_place<Program>) {
+  if constexpr (cpu::detail::folds_in_rows<Program>)
     out.in_rows = cpu::detail::are_rows(d.program, out.at);
+  if constexpr (cpu::detail::all_in_place<Program>)
     out.in_columns = !out.in_rows && cpu::detail::column_walk<Program>::can(out.at);
-  }
   if constexpr (Program::lowerable)
     out.ptx_of = &ptx_of_axes<Program, Nodes>;
 }
