@@ -151,6 +151,25 @@ void print(std::vector<contestant> const& all, double bytes) {
     std::printf("  %-24s %8.3f ms  %6.1f GB/s of one read\n", c.name.c_str(), c.median() * 1e3, bytes / c.median() / 1e9);
 }
 
+/// What a call costs where there is little to fold: nanoseconds, the least of ten batches.
+void time_small_runs(column const& x) {
+  auto const least = [](auto const& run) {
+    double best = 1e9;
+    for (int batch = 0; batch < 10; ++batch) {
+      auto const begin = std::chrono::steady_clock::now();
+      for (int k = 0; k < 2000; ++k) run();
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 2000 * 1e9);
+    }
+    return best;
+  };
+  for (std::size_t const n : {1, 100, 1000, 10000}) {
+    column const few(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
+    volatile float sink = 0;
+    std::printf("  %5zu elements: sum %6.0f ns, argmax %6.0f ns\n", n, least([&] { sink = tally::run(tally::from(few) | tally::sum, tally::on::cpu); }),
+                least([&] { sink = static_cast<float>(tally::run(tally::from(few) | tally::argmax, tally::on::cpu)); }));
+  }
+}
+
 bool bar(const char* what, double ratio, double least) {
   std::printf("%s  %s: %.3fx (bar %.2fx)\n", ratio >= least ? "PASS" : "FAIL", what, ratio, least);
   return ratio >= least;
@@ -177,6 +196,8 @@ int main(int count, char** words) {
   print(one, bytes);
   std::printf("sum, min, max, mean, variance\n");
   print(five, bytes);
+  std::printf("small runs\n");
+  time_small_runs(x);
   bool const held = bar("sum f32 against omp simd", one[2].median() / one[0].median(), 0.95) &
                     bar("five folds in one read against five loops", five[1].median() / five[0].median(), 2.5);
   return good ? held ? 0 : 1 : 2;

@@ -18,12 +18,13 @@ TALLY_INLINE typename Leaf::state fold_one_by_one(Source const& source, Leaf con
   auto const combine = [&](State const& a, State const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); };
   constexpr int lanes = Shape.lanes(), rows = Shape.rows;
   constexpr bool by_row = !Leaf::monoid_type::law.commutative;
+  int const rows_here = count > (rows - 1) * lanes ? rows : (count + lanes - 1) / lanes;
   State closed[lanes];
   State of_row[rows];
   for (int pass = 0; pass < (by_row ? rows : 1); ++pass) {
     for (int l = 0; l < lanes; ++l) {
       lanes_t<typename Leaf::monoid_type, 1> running(m);
-      for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows); ++r)
+      for (int r = by_row ? pass : 0; r < (by_row ? pass + 1 : rows_here); ++r)
         if (int const e = r * lanes + l; e < count) {
           auto const row = source.row_at(first + e);
           if (leaf.mask.eval(row)) leaf.step(running, 0, true, row);
