@@ -13,7 +13,7 @@ namespace {
 void check_column(column_to_check const& c, i64 extent, int number) {
   if (extent < 0) throw extent_mismatch(fmt::format("column _{} has a negative extent, {}.", number, extent));
   if (c.is_null && extent > 0) throw null_column(fmt::format("column _{} is a null pointer with {} elements.", number, extent));
-  if (c.has_stride0 && extent > 1) throw zero_stride(fmt::format("column _{} has a stride of 0 over {} elements.", number, extent));
+  if (c.stride_is_zero && extent > 1) throw zero_stride(fmt::format("column _{} has a stride of 0 over {} elements.", number, extent));
 }
 
 } // namespace

@@ -107,16 +107,16 @@ TEST_CASE("rows of computed elements of several columns, one of them broadcast")
   auto const x = numbers<float>(2500 * 24), y = numbers<float>(2500 * 24);
   for (i64 const n : {3, 24, 250}) {
     i64 const rows = 2500 * 24 / n;
-    std::vector<float> const first(y.begin(), y.begin() + n);
+    std::vector<float> const of_row(y.begin(), y.begin() + n);
     auto const whole = from(shaped(x, rows, n), shaped(y, rows, n));
-    auto const beside = from(shaped(x, rows, n), along<1>(first));
+    auto const beside = from(shaped(x, rows, n), along<1>(of_row));
     auto const a = run(whole | over<1>(sum(_1 * _2)), on::cpu), b = run(beside | over<1>(sum(_1 * _2)), on::cpu);
     auto const [c, d] = run(whole | over<1>(sum, max(_1 - _2)), on::cpu);
     for (i64 g = 0; g < rows; g += 7) {
       std::vector<float> const own(x.begin() + g * n, x.begin() + (g + 1) * n), other(y.begin() + g * n, y.begin() + (g + 1) * n);
       auto const at = static_cast<std::size_t>(g);
       CHECK(same(a[at], answers::with_one_nan(run(from(own, other) | sum(_1 * _2), on::cpu))));
-      CHECK(same(b[at], answers::with_one_nan(run(from(own, first) | sum(_1 * _2), on::cpu))));
+      CHECK(same(b[at], answers::with_one_nan(run(from(own, of_row) | sum(_1 * _2), on::cpu))));
       CHECK(same(c[at], answers::with_one_nan(run(from(own) | sum, on::cpu))));
       CHECK(same(d[at], answers::with_one_nan(run(from(own, other) | max(_1 - _2), on::cpu))));
     }

@@ -33,7 +33,7 @@ constexpr accumulation chosen(Change change) {
   return planning::choose_rung(f);
 }
 
-std::string why_not(accumulation const& a, std::string const& choice) {
+std::string why_refused(accumulation const& a, std::string const& choice) {
   for (int i = 0; i < a.why.count; ++i)
     if (a.why.entries[i].choice == choice) return a.why.entries[i].reason;
   return "chosen, or below what was chosen";
@@ -64,7 +64,7 @@ TEST_CASE("a reproducible sum of floats takes no atomic rung") {
   CHECK(a.how == rung::ordered_partials);
   CHECK(a.why.count == 3);
   for (char const* choice : {"bulk reduce", "vector red", "scalar red"})
-    CHECK(why_not(a, choice).find("reproducible") != std::string::npos);
+    CHECK(why_refused(a, choice).find("reproducible") != std::string::npos);
 }
 
 TEST_CASE("what no order can change takes any rung under every contract") {
@@ -89,23 +89,23 @@ TEST_CASE("what no order can change takes any rung under every contract") {
 }
 
 TEST_CASE("every refused rung has its sentence") {
-  CHECK(why_not(chosen([](auto&) {}), "bulk reduce").find("not in shared memory") != std::string::npos);
+  CHECK(why_refused(chosen([](auto&) {}), "bulk reduce").find("not in shared memory") != std::string::npos);
   auto const least = chosen([](auto& f) {
     f.op = operation::min;
     f.in_shared_memory = true;
   });
-  CHECK(why_not(least, "bulk reduce").find("does not know this operation") != std::string::npos);
-  CHECK(why_not(least, "vector red").find("no vector of this type") != std::string::npos);
+  CHECK(why_refused(least, "bulk reduce").find("does not know this operation") != std::string::npos);
+  CHECK(why_refused(least, "vector red").find("no vector of this type") != std::string::npos);
   auto const narrow = chosen([](auto& f) {
     f.columns = 3;
     f.in_shared_memory = true;
   });
-  CHECK(why_not(narrow, "bulk reduce").find("no 16 aligned") != std::string::npos);
+  CHECK(why_refused(narrow, "bulk reduce").find("no 16 aligned") != std::string::npos);
   CHECK(narrow.how == rung::vector_red);
   auto const old = chosen([](auto& f) { f.target = targets::a100; });
-  CHECK(why_not(old, "bulk reduce").find("no bulk copy engine") != std::string::npos);
-  CHECK(why_not(old, "vector red").find("has no vector red") != std::string::npos);
-  CHECK(why_not(chosen([](auto& f) { f.columns = 1; }), "vector red").find("one column") != std::string::npos);
+  CHECK(why_refused(old, "bulk reduce").find("no bulk copy engine") != std::string::npos);
+  CHECK(why_refused(old, "vector red").find("has no vector red") != std::string::npos);
+  CHECK(why_refused(chosen([](auto& f) { f.columns = 1; }), "vector red").find("one column") != std::string::npos);
 }
 
 TEST_CASE("the grid covers the tile once") {
@@ -137,8 +137,8 @@ TEST_CASE("a table in shared memory takes words and pairs, by the threads that h
   auto const a = chosen(in_block);
   CHECK(a.how == rung::scalar_red);
   CHECK(a.elements_per_red == 1);
-  CHECK(why_not(a, "bulk reduce").find("not inside a block") != std::string::npos);
-  CHECK(why_not(a, "vector red").find("global memory only") != std::string::npos);
+  CHECK(why_refused(a, "bulk reduce").find("not inside a block") != std::string::npos);
+  CHECK(why_refused(a, "vector red").find("global memory only") != std::string::npos);
   CHECK_FALSE(chosen([](auto& f) {
                 f.table = primitive::space::shared_cta;
                 f.table_rows = 1'000'000;
@@ -165,7 +165,7 @@ TEST_CASE("integers of a tile in shared memory go to another block in bulk, floa
   CHECK(to_another(element_type::u32, true).how == rung::bulk_reduce);
   CHECK(to_another(element_type::u32, false).how == rung::scalar_red);
   CHECK(to_another(element_type::f32, true).how == rung::scalar_red);
-  CHECK(why_not(to_another(element_type::f32, true), "bulk reduce").find("does not know") != std::string::npos);
+  CHECK(why_refused(to_another(element_type::f32, true), "bulk reduce").find("does not know") != std::string::npos);
   CHECK(chosen([](auto& f) {
           f.table = primitive::space::shared_cluster;
           f.promise = contract::reproducible;
@@ -179,7 +179,7 @@ TEST_CASE("pairs of halves before there were vectors") {
   });
   CHECK(a.how == rung::scalar_red);
   CHECK(a.elements_per_red == 2);
-  CHECK(why_not(a, "vector red").find("has no vector red") != std::string::npos);
+  CHECK(why_refused(a, "vector red").find("has no vector red") != std::string::npos);
 }
 
 TEST_CASE("ragged ends and published counts take the instruction of sm_100 where it is, and say why not elsewhere") {

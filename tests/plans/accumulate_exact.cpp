@@ -32,7 +32,7 @@ constexpr exact_accumulation chosen(Change change) {
   return planning::choose_exact_rung(f);
 }
 
-std::string why_not(exact_accumulation const& a, std::string const& choice) {
+std::string why_refused(exact_accumulation const& a, std::string const& choice) {
   for (int i = 0; i < a.why.count; ++i)
     if (a.why.entries[i].choice == choice) return a.why.entries[i].reason;
   return "chosen, or below what was chosen";
@@ -87,13 +87,13 @@ TEST_CASE("the ladder of rounding additions refuses exact sums of floats, and ta
 }
 
 TEST_CASE("why not gathered, why not in bulk") {
-  CHECK(why_not(chosen(few_keys), "gathered").find("would wait for each other") != std::string::npos);
-  CHECK(why_not(chosen(short_rows), "gathered").find("are short") != std::string::npos);
-  CHECK(why_not(chosen(idle_threads), "gathered").find("too few threads") != std::string::npos);
-  CHECK(why_not(chosen(many_rows), "gathered").find("32 bits") != std::string::npos);
+  CHECK(why_refused(chosen(few_keys), "gathered").find("would wait for each other") != std::string::npos);
+  CHECK(why_refused(chosen(short_rows), "gathered").find("are short") != std::string::npos);
+  CHECK(why_refused(chosen(idle_threads), "gathered").find("too few threads") != std::string::npos);
+  CHECK(why_refused(chosen(many_rows), "gathered").find("32 bits") != std::string::npos);
   auto const old = chosen([](auto& f) {
     few_keys(f);
     f.target = targets::a100;
   });
-  CHECK(why_not(old, "lanes in bulk").find("no bulk copy engine") != std::string::npos);
+  CHECK(why_refused(old, "lanes in bulk").find("no bulk copy engine") != std::string::npos);
 }

@@ -165,15 +165,15 @@ TEST_CASE("verdicts can be asked without printing them") {
   using namespace tally;
   using namespace tally::primitive;
   constexpr form legal_sum = bulk_reduction<operation::add, float>(space::global);
-  CHECK(std::same_as<decltype(why_not<legal_sum, sm_90>()), allowed>);
-  CHECK(std::same_as<decltype(why_not<legal_sum, sm_80>()),
+  CHECK(std::same_as<decltype(primitive::why_not<legal_sum, sm_90>()), allowed>);
+  CHECK(std::same_as<decltype(primitive::why_not<legal_sum, sm_80>()),
                      reason<because::the_chip_is_too_old<refused_form<legal_sum>, because::there_are<90>>>>);
   constexpr form masked = masked_bulk_copy();
-  CHECK(std::same_as<decltype(why_not<masked, sm_90a>()),
+  CHECK(std::same_as<decltype(primitive::why_not<masked, sm_90a>()),
                      reason<because::the_chip_is_too_old<refused_form<masked>, because::there_are<100>>>>);
   constexpr form least = bulk_reduction<operation::min, double>(space::global);
-  CHECK(std::same_as<decltype(why_not<least, sm_90>()), reason<because::no_such_bulk_reduction<refused_form<least>>>>);
+  CHECK(std::same_as<decltype(primitive::why_not<least, sm_90>()), reason<because::no_such_bulk_reduction<refused_form<least>>>>);
   constexpr form hinted = bulk_copy(space::shared_cta, space::shared_cluster, true);
-  CHECK(std::same_as<decltype(why_not<hinted, sm_90>()),
+  CHECK(std::same_as<decltype(primitive::why_not<hinted, sm_90>()),
                      reason<because::the_bulk_engine_has_no_such_way<refused_form<hinted>>>>);
 }

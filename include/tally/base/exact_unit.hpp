@@ -37,11 +37,11 @@ struct exact_unit {
   /// A sum of lanes, rounded once to nearest even; zero is +0. To: V, or f16 and bf16 where V is float.
   template <class To>
     requires(stl::same_as<To, V> || (small_float<To> && stl::same_as<V, float>))
-  TALLY_INLINE constexpr To value(i64 sum) const {
+  TALLY_INLINE constexpr To value(i64 total) const {
     if constexpr (stl::same_as<To, V>)
-      return static_cast<V>(sum) * weight; // no whole number of units is subnormal
+      return static_cast<V>(total) * weight; // no whole number of units is subnormal
     else
-      return To(detail::whole_to_odd(sum) * weight);
+      return To(detail::whole_to_odd(total) * weight);
   }
 
 private:
@@ -50,9 +50,9 @@ private:
     constexpr V whole_from = V(i64(1) << (precision - 1)); // from here on every V is a whole number
     V const size = size_of(x), units = size * per_one;
     V const whole = units < whole_from ? (units + whole_from) - whole_from : units;
-    bool const exact = whole * weight == size; // units may have lost bits on its way down
-    marks |= within ? exact ? 0u : finer_than_unit : above_bound;
-    return static_cast<i64>(within && exact ? x * per_one : V(0));
+    bool const representable = whole * weight == size; // units may have lost bits on its way down
+    marks |= within ? representable ? 0u : finer_than_unit : above_bound;
+    return static_cast<i64>(within && representable ? x * per_one : V(0));
   }
   TALLY_HD static constexpr V power(int at) {
     return bits_as<V>(static_cast<bits>(static_cast<bits>(at + highest - 1) << (precision - 1)));
@@ -64,9 +64,9 @@ private:
     bool const more = field > 0 && (b & ((bits(1) << (precision - 1)) - 1)) != 0;
     return (field > 0 ? field : 1) - (highest - 1) + int(more);
   }
-  TALLY_HD static constexpr int log_above(i64 count) {
+  TALLY_HD static constexpr int log_above(i64 addends) {
     int n = 0;
-    while (n < 62 && (i64(1) << n) < count) ++n;
+    while (n < 62 && (i64(1) << n) < addends) ++n;
     return n;
   }
 };
@@ -76,9 +76,9 @@ TALLY_HD constexpr i64 lanes_of_row(i64 columns) { return columns + columns % 2;
 
 /// The number at `to` becomes itself plus the sum of a lane, rounded once; a sum of zero leaves it as it is.
 template <class T>
-TALLY_INLINE constexpr void add_lane(T& to, i64 sum, exact_unit<accumulator_t<T>> const& unit, u32& marks) {
-  if (sum != 0)
-    to = unit.template value<T>(static_cast<i64>(static_cast<u64>(sum) + static_cast<u64>(unit.lane_of_total(widen(to), marks))));
+TALLY_INLINE constexpr void add_lane(T& to, i64 total, exact_unit<accumulator_t<T>> const& unit, u32& marks) {
+  if (total != 0)
+    to = unit.template value<T>(static_cast<i64>(static_cast<u64>(total) + static_cast<u64>(unit.lane_of_total(widen(to), marks))));
 }
 
 /// Adds rows to the rows of lanes that their keys name, on a host; the marks of what was refused. Row r of the tile begins at
@@ -102,9 +102,9 @@ TALLY_HD constexpr u32 finish_rows_exactly(T* table, i64 stride, i64 table_rows,
                                   exact_unit<accumulator_t<T>> unit, u32 marks) {
   for (i64 k = 0; k < table_rows; ++k)
     for (i64 c = 0; c < columns; ++c) {
-      i64& sum = lanes[k * lanes_of_row(columns) + c];
-      add_lane(table[k * stride + c], sum, unit, marks);
-      sum = 0;
+      i64& total = lanes[k * lanes_of_row(columns) + c];
+      add_lane(table[k * stride + c], total, unit, marks);
+      total = 0;
     }
   for (i64 k = 0; k < table_rows && marks != 0; ++k)
     for (i64 c = 0; c < columns; ++c)

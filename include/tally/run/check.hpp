@@ -14,8 +14,8 @@ namespace tally::inline v0 {
 namespace detail {
 /// What can be wrong with a column.
 struct column_to_check {
-  bool is_null;     ///< a null pointer
-  bool has_stride0; ///< a stride of 0 elements
+  bool is_null;
+  bool stride_is_zero;
 };
 template <class Column>
 column_to_check to_check(Column const& c) {
@@ -23,7 +23,7 @@ column_to_check to_check(Column const& c) {
   if constexpr (memory_column<Column>) {
     out.is_null = c.data == nullptr;
     if constexpr (requires { c.stride; })
-      out.has_stride0 = c.stride == 0;
+      out.stride_is_zero = c.stride == 0;
   }
   return out;
 }

@@ -4,7 +4,6 @@
 // the nodes of the slice's trees stay in the nearest caches. Layer 5, host only.
 #pragma once
 
-
 #include <tally/run/cpu_in_place.hpp>
 
 namespace tally::inline v0::cpu {

@@ -4,7 +4,6 @@
 // them share. Layer 5, host only.
 #pragma once
 
-
 #include <tally/fold/groups.hpp>
 #include <tally/run/cpu_fold.hpp>
 #include <tally/run/cpu_strips.hpp>

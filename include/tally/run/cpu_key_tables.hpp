@@ -68,7 +68,8 @@ public:
     for (int t = 0; t < tables; ++t) of_.emplace_back(room);
   }
   void clear(int table, std::size_t from, std::size_t to) {
-    for (std::size_t g = from; g < to; ++g) of_[std::size_t(table)][g] = leaf_.monoid.identity();
+    state* const t = of_[std::size_t(table)].data();
+    for (std::size_t g = from; g < to; ++g) t[g] = leaf_.monoid.identity();
   }
   template <class Walk>
   void look_at(Walk const&, i64) {}
@@ -214,7 +215,8 @@ public:
     while (log_room_ < 27 && (std::size_t(1) << (log_room_ - 6)) < slots) ++log_room_;
   }
   void clear(int table, std::size_t from, std::size_t to) {
-    for (std::size_t g = from; g < to; ++g) of_[std::size_t(table)][g] = quick{};
+    quick* const t = of_[std::size_t(table)].data();
+    for (std::size_t g = from; g < to; ++g) t[g] = quick{};
   }
   /// Chooses what the quick words hold from some of the elements.
   template <class Walk>

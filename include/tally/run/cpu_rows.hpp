@@ -55,7 +55,8 @@ template <class Program, class Leaf>
 inline constexpr bool computes_rows = false;
 template <class... Columns, class... Leaves, has_vector_form M, class E>
 inline constexpr bool computes_rows<program<pack<Columns...>, Leaves...>, bound<M, pack<E>, always>> =
-    (is_contiguous<Columns> && ...) && !leaf_mentions_position<bound<M, pack<E>, always>> && M::law.commutative && (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);
+    (is_contiguous<Columns> && ...) && !mentions_position<E> && M::law.commutative &&
+    (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);
 /// Whether all folds of a program can be folded in rows, if its groups lie so.
 template <class Program>
 inline constexpr bool folds_in_rows = false;
