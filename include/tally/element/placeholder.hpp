@@ -50,6 +50,13 @@ struct position : leaf_expression<position> {
     out.text("index");
   }
 };
+/// Whether an expression looks at the position of its row.
+template <class E>
+inline constexpr bool looks_at_position = false;
+template <>
+inline constexpr bool looks_at_position<position> = true;
+template <template <class...> class Node, class... Parts>
+inline constexpr bool looks_at_position<Node<Parts...>> = (false || ... || looks_at_position<Parts>);
 
 /// The condition that every element meets; what a pipeline without a filter has.
 struct always : leaf_expression<always> {

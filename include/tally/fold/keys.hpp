@@ -121,13 +121,6 @@ inline constexpr u32 columns_folded = 0;
 template <class Columns, class... Leaves>
 inline constexpr u32 columns_folded<program<Columns, Leaves...>> =
     (u32(0) | ... | (detail::columns_named<decltype(Leaves::values)> | detail::columns_named<decltype(Leaves::mask)>));
-/// Whether an expression looks at the position of its row.
-template <class E>
-inline constexpr bool looks_at_position = false;
-template <>
-inline constexpr bool looks_at_position<position> = true;
-template <template <class...> class Node, class... Parts>
-inline constexpr bool looks_at_position<Node<Parts...>> = (false || ... || looks_at_position<Parts>);
 
 /// Whether neighbours along the one axis that stays have one key, and lie side by side in what is folded.
 template <class Where, class... Columns, class... Leaves>

@@ -13,6 +13,7 @@
 #include <tally/run/cpu_columns.hpp>
 #include <tally/run/cpu_rows.hpp>
 #include <tally/run/cpu_strip_walk.hpp>
+#include <tally/run/needs_positions.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -261,10 +262,8 @@ void fold_groups(Program const& p, axes_layout const& at, int threads, Emit cons
   if constexpr (detail::folds_in_rows<Program>)
     if (detail::has_registers() && detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
   if constexpr (detail::all_in_place<Program>)
-    if (detail::has_registers()) {
-      if (detail::column_walk<Program>::can(at))
-        return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
-    }
+    if (detail::has_registers() && detail::column_walk<Program>::can(at))
+      return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
   if constexpr (!detail::needs_positions<Program>)
     if (at.extent >= long_group && detail::groups_lie_together(p, at)) return detail::fold_in_turn(p, at, threads, emit);
   if constexpr (!detail::registers_are_certain)

@@ -4,8 +4,9 @@
 // time, from columns that lie like them. Layer 5, host only.
 #pragma once
 
+#include <vector>
+
 #include <tally/run/cpu_row_folder.hpp>
-#include <tally/run/needs_positions.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -55,7 +56,7 @@ template <class Program, class Leaf>
 inline constexpr bool computes_rows = false;
 template <class... Columns, class... Leaves, has_vector_form M, class E>
 inline constexpr bool computes_rows<program<pack<Columns...>, Leaves...>, bound<M, pack<E>, always>> =
-    (is_contiguous<Columns> && ...) && !mentions_position<E> && M::law.commutative &&
+    (is_contiguous<Columns> && ...) && !looks_at_position<E> && M::law.commutative &&
     (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);
 /// Whether all folds of a program can be folded in rows, if its groups lie so.
 template <class Program>
@@ -96,9 +97,8 @@ public:
   number const *x, *end; ///< of the first group, and behind what may be read
   i64 step, count;       ///< from a group to the next; groups
 
-  numbers_of_rows(program_type const& p, Leaf const& leaf, axes_layout const& at) : p_(p), leaf_(leaf), at_(at) {
-    if constexpr (column < 0) room_ = heap_array<number>(static_cast<std::size_t>(room_for(at.extent) + behind));
-  }
+  numbers_of_rows(program_type const& p, Leaf const& leaf, axes_layout const& at)
+      : p_(p), leaf_(leaf), at_(at), room_(static_cast<std::size_t>(column < 0 ? room_for(at.extent) + behind : 0)) {}
   void move_to(i64 g, i64 most) {
     grid_axis const& inner = at_.kept[at_.kept_axes - 1];
     i64 const left = inner.extent - g % inner.extent;
@@ -120,11 +120,11 @@ public:
 private:
   static constexpr int column = read_in_place<pack<Columns...>, Leaf>::column;
   static constexpr i64 elements_at_once = bytes_computed / i64(sizeof(number));
-  static constexpr int behind = 2 * shape_of<program_type>.lanes(); ///< numbers that are read and not used
+  static constexpr int behind = shape_of<program_type>.lanes(); ///< numbers that are read and not used
   program_type const& p_;
   Leaf const& leaf_;
   axes_layout const& at_;
-  heap_array<number> room_;
+  std::vector<number> room_;
 
   static i64 room_for(i64 extent) { return extent > elements_at_once ? extent : elements_at_once; }
   TALLY_INLINE void compute(number* __restrict to, i64 first, int n) const {
@@ -134,7 +134,6 @@ private:
     for (; e + whole <= n; e += whole)
       for (int k = 0; k < whole; ++k) to[e + k] = static_cast<number>(value(e + k));
     for (; e < n; ++e) to[e] = static_cast<number>(value(e));
-    for (; e < n + behind; ++e) to[e] = number{};
   }
 };
 /// Folds every group into emit(g, n, states).

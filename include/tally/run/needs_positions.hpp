@@ -9,19 +9,10 @@
 
 namespace tally::inline v0::cpu::detail {
 
-/// Whether an expression looks at the position of its row.
-template <class E>
-inline constexpr bool mentions_position = false;
-template <>
-inline constexpr bool mentions_position<position> = true;
-template <template <class...> class Node, class... Parts>
-inline constexpr bool mentions_position<Node<Parts...>> = (false || ... || mentions_position<Parts>);
-
-template <class Leaf>
-inline constexpr bool leaf_mentions_position = mentions_position<decltype(Leaf::values)> || mentions_position<decltype(Leaf::mask)>;
 template <class Program>
 inline constexpr bool needs_positions = false;
 template <class Columns, class... Leaves>
-inline constexpr bool needs_positions<program<Columns, Leaves...>> = (false || ... || leaf_mentions_position<Leaves>);
+inline constexpr bool needs_positions<program<Columns, Leaves...>> =
+    (false || ... || (looks_at_position<decltype(Leaves::values)> || looks_at_position<decltype(Leaves::mask)>));
 
 } // namespace tally::inline v0::cpu::detail
