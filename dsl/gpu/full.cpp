@@ -108,9 +108,7 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
   return u;
 }
 
-std::string ptx_of(program_type const& t, tally::plan const& p, facts const& f) {
-  return compile(unit_of(t, p, f), f.target.compute_major, f.target.compute_minor).ptx;
-}
+std::string ptx_of(unit const& u, target const& t) { return compile(u, t.compute_major, t.compute_minor).ptx; }
 
 int home_of(column_place const* columns, int count) {
   for (int i = 0; i < count; ++i)

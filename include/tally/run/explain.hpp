@@ -121,7 +121,7 @@ template <class Columns, class... Leaves>
 
 template <class Program>
 [[gnu::cold]] std::string ptx_for(plan const& p, facts const& f) {
-  return gpu::ptx_of(type_of<Program>(), p, f);
+  return gpu::ptx_of(gpu::unit_of(type_of<Program>(), p, f), f.target);
 }
 
 /// Everything that does not depend on where the reduction runs.

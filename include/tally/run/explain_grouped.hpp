@@ -37,20 +37,15 @@ axes_layout layout_of_all(Source const& s) {
 
 template <class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_axes(domain_description const& d) {
-  target const& t = d.of.facts.target;
-  return gpu::compile(gpu::unit_of(group_type_of<Program, Nodes>(), d.planned.plan, d.of.facts.source_count), t.compute_major,
-                      t.compute_minor)
-      .ptx;
+  return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), d.planned.plan, d.of.facts.source_count), d.of.facts.target);
 }
 template <class Offset, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
-  target const& t = d.of.facts.target;
-  return gpu::compile(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), t.compute_major, t.compute_minor).ptx;
+  return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), d.of.facts.target);
 }
 template <class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_keys(domain_description const& d) {
-  target const& t = d.of.facts.target;
-  return gpu::compile(gpu::unit_of(keyed_types<Where, Program, Nodes>::type(), d.of_keys.plan), t.compute_major, t.compute_minor).ptx;
+  return gpu::ptx_of(gpu::unit_of(keyed_types<Where, Program, Nodes>::type(), d.of_keys.plan), d.of.facts.target);
 }
 /// What the planner of keys knows of the types of a domain.
 template <class Where, class Program, class Nodes>
@@ -65,9 +60,7 @@ template <class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_found_keys(domain_description const& d) {
   using search = find_keys_types<Where, Program>;
   using Numbered = typename groups_by_number<Where, typename search::word>::type;
-  target const& t = d.of.facts.target;
-  return gpu::compile(gpu::unit_of(search::type(), d.of_search.plan), t.compute_major, t.compute_minor).ptx +
-         ptx_of_keys<Numbered, Program, Nodes>(d);
+  return gpu::ptx_of(gpu::unit_of(search::type(), d.of_search.plan), d.of.facts.target) + ptx_of_keys<Numbered, Program, Nodes>(d);
 }
 /// The same of a domain whose keys are found first, folded by their numbers.
 template <class Where, class Program, class Nodes>
@@ -190,10 +183,9 @@ template <class... Options, class R>
 
 template <class Read>
 [[gnu::cold]] std::string ptx_of_mixed(grouped_description const& d) {
-  target const& t = d.head.facts.target;
   auto request = Read::request_of_types();
   request.f = d.mixed;
-  return gpu::compile(gpu::unit_of(request, d.joined.plan), t.compute_major, t.compute_minor).ptx;
+  return gpu::ptx_of(gpu::unit_of(request, d.joined.plan), d.head.facts.target);
 }
 /// What mixed_read knows of a matrix whose columns, rows and whole may share a read.
 template <class... Options, class R>

@@ -125,13 +125,12 @@ template <class... Options, class Main, class Pipe, class Items>
 template <class Pipe, class Plain>
 [[gnu::cold]] std::string ptx_of_elements(domain_description const& d) {
   target const& t = d.of.facts.target;
-  auto const compiled = [&](gpu::unit const& u) { return gpu::compile(u, t.compute_major, t.compute_minor).ptx; };
   if constexpr (rows_of_pipe<Pipe>::possible)
     if (d.of_rows.possible)
-      return compiled(gpu::unit_of(rows_type_of<Pipe>(), d.of_rows.plan, d.rows.of.source_count, d.arrays));
+      return gpu::ptx_of(gpu::unit_of(rows_type_of<Pipe>(), d.of_rows.plan, d.rows.of.source_count, d.arrays), t);
   using Program = decltype(grid_domain(std::declval<Plain const&>()).program);
   using Values = std::remove_cvref_t<decltype(std::declval<Plain const&>().values)>;
-  return compiled(gpu::unit_of(elements_type_of<Program, row_of<Plain>, Values>(), d.of_elements.plan, d.of.facts.source_count, d.arrays));
+  return gpu::ptx_of(gpu::unit_of(elements_type_of<Program, row_of<Plain>, Values>(), d.of_elements.plan, d.of.facts.source_count, d.arrays), t);
 }
 
 /// Whether elements and their lets may be one kernel, or why not.

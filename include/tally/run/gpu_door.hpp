@@ -71,8 +71,8 @@ void wait(queued_run const& q);
 int home_of(column_place const* columns, int count);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(program_type const& t, tally::plan const& p, facts const& f);
-/// What NVRTC makes of it for the target of the facts.
-std::string ptx_of(program_type const& t, tally::plan const& p, facts const& f);
+/// What NVRTC makes of a unit for a target.
+std::string ptx_of(unit const& u, target const& t);
 /// Runs a program and waits for its states, `bytes` of them.
 void run(full_request& r, void* states, std::size_t bytes);
 
