@@ -372,9 +372,7 @@ std::string text_of_pipeline(T const& p) {
     return text_of(p);
   } else {
     printer out;
-    print_text(out, p.source);
-    out.text(" | ");
-    print_stages(out, p);
+    print_pipe(out, p);
     return out.out.substr(0, out.out.size() - 3); // nothing follows
   }
 }

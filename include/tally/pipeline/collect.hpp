@@ -49,9 +49,7 @@ inline constexpr collecting collect{};
 
 template <class Pipe>
 [[gnu::cold]] void print_text(printer& p, collected<Pipe> const& r) {
-  print_text(p, r.pipe.source);
-  p.text(" | ");
-  print_stages(p, r.pipe);
+  print_pipe(p, r.pipe);
   p.text("collect");
 }
 

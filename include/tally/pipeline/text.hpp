@@ -74,13 +74,18 @@ template <class Pipe>
     p.text(" | ");
   }
 }
+/// "from(...) | filter(...) | ": everything in front of what ends a pipeline.
+template <class Pipe>
+[[gnu::cold]] void print_pipe(printer& p, Pipe const& pipe) {
+  print_text(p, pipe.source);
+  p.text(" | ");
+  print_stages(p, pipe);
+}
 /// A whole reduction; a map has already gone into the expressions that follow it.
 template <class Reduction>
   requires finished<Reduction>
 [[gnu::cold]] void print_text(printer& p, Reduction const& r) {
-  print_text(p, r.pipe.source);
-  p.text(" | ");
-  print_stages(p, r.pipe);
+  print_pipe(p, r.pipe);
   auto b = p.open("reduce");
   unpack([&](auto const&... f) { ((p.next(b), print_text(p, f)), ...); }, r.folds);
   p.close(b);
