@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its three phases.
+// Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its phases.
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_keys.hpp>
 
 #include <tally/base/error.hpp>
 
 #include <fmt/format.h>
+
+#include <vector>
 
 namespace tally::inline v0::gpu {
 
@@ -23,29 +25,33 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 
 namespace {
 
-/// Cells of all folds one after the other, then locks, each at 256 bytes.
+/// All tables of one read in one allocation, each at 256 bytes.
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
-  auto const aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+  struct table {
+    void** place;
+    std::size_t begin;
+  };
+  std::vector<table> tables;
+  std::size_t bytes = 0;
+  auto const add = [&](void*& place, i64 of_table) {
+    tables.push_back({&place, bytes});
+    bytes += (static_cast<std::size_t>(of_table) + 255) / 256 * 256;
+  };
   keyed_memory memory{};
-  flight.stray = allocate(3 * sizeof(u64), r.ordinal, r.stream);
-  memory.stray = static_cast<u64*>(flight.stray.data());
-  if (plan.in_place) {
-    for (int i = 0; i < r.type->fold_count; ++i) memory.cells[i] = r.to.at[i];
-    return memory;
-  }
-  std::size_t begin[max_keyed_folds + 1]{};
-  auto const slots = static_cast<std::size_t>(r.f.slots);
-  std::size_t at = 0;
+  void *stray = nullptr, *locks = nullptr, *hot = nullptr;
+  add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
-    begin[i] = at;
-    at += aligned(slots * static_cast<std::size_t>(r.type->cell_bytes[i]));
+    if (plan.in_place) memory.cells[i] = r.to.at[i];
+    else add(memory.cells[i], r.f.slots * r.type->cell_bytes[i]);
+    if (plan.copies > 1) add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
-  std::size_t const locks = at;
-  if (r.type->locks) at += aligned(slots * 4);
-  flight.cells = allocate(at, r.ordinal, r.stream);
-  auto* const base = static_cast<char*>(flight.cells.data());
-  for (int i = 0; i < r.type->fold_count; ++i) memory.cells[i] = base + begin[i];
-  memory.locks = r.type->locks ? reinterpret_cast<u32*>(base + locks) : nullptr;
+  if (r.type->locks) add(locks, r.f.slots * i64(sizeof(u32)));
+  if (plan.hot_keys > 0) add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
+  flight.memory = allocate(bytes, r.ordinal, r.stream);
+  for (auto const& t : tables) *t.place = static_cast<char*>(flight.memory.data()) + t.begin;
+  flight.stray = memory.stray = static_cast<u64*>(stray);
+  memory.locks = static_cast<u32*>(locks);
+  memory.hot = static_cast<u64*>(hot);
   return memory;
 }
 
@@ -57,7 +63,7 @@ keys_planned enqueue(keys_request& r, keys_in_flight& flight) {
   keys_planned const chosen = make_keys_plan(r.f);
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
   keyed_memory memory = lay_out(r, chosen.plan, flight);
-  int phase = 0;
+  auto phase = keyed_phase::open;
   void* arguments[] = {const_cast<void*>(r.where), r.program, &r.f.at, const_cast<void*>(r.nodes), &memory, &r.to, &phase};
   launch_shape over_slots, over_elements;
   over_slots.block_threads = over_elements.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
@@ -65,13 +71,21 @@ keys_planned enqueue(keys_request& r, keys_in_flight& flight) {
   over_slots.grid_blocks = static_cast<unsigned>(planning::least_of(blocks, i64(r.f.of.target.multiprocessors) * 16));
   over_elements.grid_blocks = static_cast<unsigned>(chosen.blocks);
   over_elements.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
-  for (; phase < 3; ++phase) launch(k, phase == 1 ? over_elements : over_slots, arguments, r.stream);
+  launch_shape opening = over_slots;
+  if (chosen.plan.hot_keys > 0) opening.dynamic_shared_bytes = sample_bytes;
+  launch(k, opening, arguments, r.stream);
+  phase = keyed_phase::fold;
+  launch(k, over_elements, arguments, r.stream);
+  phase = keyed_phase::meet;
+  if (chosen.plan.copies > 1) launch(k, over_slots, arguments, r.stream);
+  phase = keyed_phase::close;
+  launch(k, over_slots, arguments, r.stream);
   return chosen;
 }
 
 stray_key stray_of(keys_request const& r, keys_in_flight const& flight) {
   u64 found[3];
-  copy(found, flight.stray.data(), sizeof found, r.ordinal, r.stream);
+  copy(found, flight.stray, sizeof found, r.ordinal, r.stream);
   wait(r.ordinal, r.stream);
   if (found[0] == ~u64(0) && found[2] != 0) throw overflow("a checked sum by key left the range of its 64-bit accumulator.");
   return {static_cast<i64>(found[0]), found[1]};

@@ -260,6 +260,11 @@ void word_keys_of_gpu(domain_description& d) {
     d.shape += "elements go to their slots in global memory by atomics";
   if (p.hot_slots > 0) d.shape += fmt::format("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
   if (p.threads_per_row > 0) d.shape += fmt::format("; {} share a row of slots", several(p.threads_per_row, "thread"));
+  if (p.copies > 1)
+    d.shape += p.hot_keys == 0 ? fmt::format("; blocks add to {} copies of the table in turn, which meet afterwards", p.copies)
+                               : fmt::format("; of at most {} keys, which a sample of {} rows finds to be hot, there are {} copies that meet afterwards",
+                                             p.hot_keys, sampled_elements, p.copies);
+  if (p.asks_ahead) d.shape += "; slots are asked for while the rows before come";
   if (p.in_place) d.shape += "; sums are made where the answers go";
   d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                       several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
@@ -269,7 +274,7 @@ void word_keys_of_gpu(domain_description& d) {
   for (auto& s : d.of.sources) {
     s.load = s.bytes_per_element == 0 ? "computed"
                                       : fmt::format("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
-    s.why = s.bytes_per_element == 0 ? "nothing is read" : p.in_order ? "in the order of the source" : "elements lie apart, or groups beside";
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : p.in_order && p.threads_per_row == 0 ? "in the order of the source" : "elements lie apart, or groups beside";
     if (s.staged) s.why += ", after a copy from host memory";
   }
   add_refusals(d, d.of_keys.why_not);

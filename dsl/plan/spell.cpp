@@ -54,11 +54,11 @@ char const* spell(keys_route r) {
 }
 
 std::string spell(keys_plan const& p) {
-  return fmt::format("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .elements_per_load = {}, "
+  return fmt::format("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
                      ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .in_order = {}, .threads_per_row = {}, "
-                     ".in_place = {}}}",
-                     spell(p.route), p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
-                     p.in_order, p.threads_per_row, p.in_place);
+                     ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}}}",
+                     spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
+                     p.in_order, p.threads_per_row, p.copies, p.hot_keys, p.asks_ahead, p.in_place);
 }
 
 std::string spell(find_keys_plan const& p) {

@@ -6,6 +6,8 @@
 
 #include <tally/tally.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 using namespace tally;
@@ -107,6 +109,54 @@ TEST_CASE("under fast, sums are near, and counts are right") {
                std::abs(double(squares[i]) - double(right_squares[i])) <= 1e-4 * double(right_squares[i]) + 1e-30;
       CHECK(near);
     }
+}
+
+namespace {
+
+/// Keys of which the first few are had by most: number k with a probability as 1 / k.
+std::vector<int> skewed_keys(std::size_t n, int bins) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> exponent(0, 1);
+  std::vector<int> keys(n);
+  for (int& k : keys)
+    k = std::min(bins, static_cast<int>(std::pow(double(bins), exponent(random)))) - 1;
+  return keys;
+}
+/// Whole numbers, whose sums are those of the CPU in any order, and exact sums, counts and extremes.
+template <class T>
+void rows_meet(i64 width, int bins, std::vector<int> const& keys) {
+  CAPTURE(width);
+  CAPTURE(bins);
+  auto const rows = static_cast<i64>(keys.size());
+  std::vector<T> x(keys.size() * std::size_t(width));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = T(static_cast<float>(i % 13) - 4.f);
+  auto const r = from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1));
+  CHECK(same_arrays(run(r, on::gpu, fast), run(r, on::cpu)));
+  same_on_both(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), count, max(_1)));
+}
+
+} // namespace
+
+TEST_CASE("rows of few keys and of hot ones meet in copies of their slots") {
+  if (no_kernels()) return;
+  std::size_t const rows = planning::rows_worth_a_sample + 1001;
+  for (int const bins : {7, 900, 30'000}) {
+    auto const skewed = skewed_keys(rows, bins);
+    std::vector<int> const one(rows, bins / 2);
+    for (i64 const width : {4, 36, 200}) {
+      rows_meet<float>(width, bins, skewed);
+      rows_meet<float>(width, bins, one);
+    }
+    rows_meet<bf16>(64, bins, skewed);
+    rows_meet<float>(5, bins, skewed);
+  }
+  auto keys = skewed_keys(rows, 30'000);
+  keys[rows / 2] = 30'000;
+  std::vector<float> const x(rows * 8, 1.f);
+  auto const r = from(shaped(x, i64(rows), 8), along<0>(keys)) | by_key<0>(_2, 30'000, sum(_1));
+  CHECK_THROWS_AS(run(r, on::gpu, fast), key_out_of_range);
+  CHECK_THROWS_AS(run(r, on::gpu), key_out_of_range);
 }
 
 TEST_CASE("histograms in one to three dimensions, weighted too") {

@@ -159,6 +159,9 @@ TEST_CASE("groupings, domain by domain") {
   auto const tables = from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, sum(_1), count), by_key(_2, mi, max(_1)));
   check_plan("keys", explain(tables, targets::h200));
   check_plan("keys_fast", explain(tables, targets::h200, fast));
+  auto const rows = from(matrix<float>(mi, 64), along<0>(numbers<i32>(mi))) | by_key<0>(_2, 100'000, sum(_1));
+  check_plan("keyed_rows", explain(rows, targets::h200));
+  check_plan("keyed_rows_fast", explain(rows, targets::h200, fast));
   check_plan("found_keys", explain(from(numbers<float>(mi), numbers<i32>(mi)) | reduce(group_by(_2, sum(_1), count)), targets::h200));
   auto const keyed = from(numbers<float>(mi), numbers<i32>(mi)) | filter(_1 > 0.f) |
                      reduce(by_key(_2, 1000, sum(_1), count), histogram(_1, 0.f, 1.f, 64), group_by(_2, max(_1)));

@@ -83,15 +83,53 @@ TEST_CASE("rows of floats are added four columns at once and in place; exact one
   CHECK(p.elements_per_load == 4);
   CHECK(p.threads_per_row == 16);
   CHECK(p.in_place);
+  CHECK(p.in_order);
+  CHECK(make_keys_plan(rows(1 << 22, 64, 100'000, true)).blocks == p.blocks_per_multiprocessor * 132);
   CHECK(make_keys_plan(rows(1 << 22, 66, 100'000, true)).plan.elements_per_load == 2);
   CHECK(make_keys_plan(rows(1 << 22, 33, 100'000, true)).plan.elements_per_load == 1);
   auto const exact = make_keys_plan(rows(1 << 22, 64, 100'000, false)).plan;
   CHECK(exact.elements_per_load == 1);
   CHECK(exact.threads_per_row == 32);
   CHECK_FALSE(exact.in_place);
-  auto const small = make_keys_plan(rows(1 << 22, 64, 30, true)).plan;
-  CHECK(small.route == keys_route::in_shared_memory);
-  CHECK_FALSE(small.in_place);
+  auto const odd = make_keys_plan(rows(1 << 22, 33, 30, true)).plan;
+  CHECK(odd.route == keys_route::in_shared_memory);
+  CHECK_FALSE(odd.in_place);
+}
+
+TEST_CASE("rows meet in copies: of all slots where those are few lines, else of the keys that a sample finds hot") {
+  auto const few = make_keys_plan(rows(1 << 26, 4, 1000, true)).plan;
+  CHECK(few.copies == 32);
+  CHECK(few.hot_keys == 0);
+  CHECK(make_keys_plan(rows(1 << 26, 4, 1, true)).plan.copies == 64);
+  auto const hot = make_keys_plan(rows(1 << 22, 64, 100'000, true));
+  CHECK(hot.plan.copies == 64);
+  CHECK(hot.plan.hot_keys == planning::most_hot_keys);
+  CHECK(hot.shared_bytes == 8 * hot_places(hot.plan.hot_keys));
+  CHECK(make_keys_plan(rows(1 << 22, 64, 100'000, false)).plan.copies == 32);
+  CHECK(make_keys_plan(rows(1 << 18, 1024, 1000, false)).plan.copies == 2);
+  auto const wide = make_keys_plan(rows(1 << 18, 4096, 1000, false)).plan; // not even two copies have room
+  CHECK(wide.copies == 1);
+  CHECK(wide.hot_keys == 0);
+  CHECK(make_keys_plan(rows(planning::rows_worth_a_sample - 1, 64, 100'000, true)).plan.copies == 1);
+  CHECK(make_keys_plan(scalars(1 << 28, 1'000'000, 4)).plan.copies == 1);
+  CHECK(copied_slots(few, 4000, 4) == 32 * 4000);
+  CHECK(copied_slots(hot.plan, 6'400'000, 64) == 64 * 32 * 64);
+  CHECK(slots_of_copy(1) == 32); // two copies of one slot lie on lines of their own
+}
+
+TEST_CASE("slots of tables beyond a part of L2 are asked for ahead") {
+  CHECK(make_keys_plan(rows(1 << 22, 64, 1'000'000, true)).plan.asks_ahead);
+  CHECK_FALSE(make_keys_plan(rows(1 << 22, 64, 1000, true)).plan.asks_ahead);
+  CHECK_FALSE(make_keys_plan(rows(1 << 22, 64, 1'000'000, false)).plan.asks_ahead);
+}
+
+TEST_CASE("hot keys are written with their number, and no bin looks like none") {
+  u64 const key = hot_key(2'147'483'647u, 31);
+  CHECK(hot_bin(key) == 2'147'483'647);
+  CHECK(hot_number(key) == 31);
+  CHECK(key != no_hot_key);
+  CHECK((hot_places(32) & (hot_places(32) - 1)) == 0); // what is searched is a power of two
+  CHECK((sample_places & (sample_places - 1)) == 0);
 }
 
 TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by one") {
@@ -103,6 +141,6 @@ TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by o
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
-        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .in_place = false}");
+        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 1, .elements_per_load = 4, .loads_in_flight = 4, "
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false}");
 }

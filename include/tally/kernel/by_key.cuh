@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The routes of folds by key: every element goes to the cells of its slot, in shared memory of its block first or at once to
-// global memory. Layer 4. One kernel in three launches: cells are opened, elements are folded, answers are written.
+// global memory, or to copies of them that meet afterwards. Layer 4. One kernel in a launch for each phase.
 #pragma once
 
 #include <tally/fold/folds.hpp>
 #include <tally/fold/key_table.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
 #include <tally/plan/keys_plan.hpp>
+#include <tally/primitive/prefetch.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -21,7 +23,7 @@ class keyed_read<P, Where, program<pack<Columns...>, Leaves...>> {
 public:
   using Program = program<pack<Columns...>, Leaves...>;
   static constexpr int columns = int(sizeof...(Columns)), folds = int(sizeof...(Leaves));
-  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0;
+  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0, copied = P.copies > 1;
 
   Where const& where;
   Program const& p;
@@ -36,6 +38,12 @@ public:
       if (to.locks != nullptr)
         to.locks[g] = 0;
     }
+    if constexpr (copied)
+      for (i64 g = thread; g < copied_slots(); g += threads)
+        for_each_index<folds>([&](auto i) { cell<i, false>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
+    if constexpr (P.hot_keys > 0)
+      if (blockIdx.x == 0)
+        find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return bin_of_row<false>(r); });
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
@@ -48,6 +56,8 @@ public:
       }
       __syncthreads();
     }
+    if constexpr (P.hot_keys > 0)
+      hot_list().fill(to.hot);
     if constexpr (P.threads_per_row > 0)
       by_rows();
     else if constexpr (P.in_order)
@@ -60,6 +70,25 @@ public:
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots())
           for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), slots(), slot); });
+      }
+    }
+  }
+  /// Adds copies to the slots that they are copies of.
+  __device__ void meet(i64 thread, i64 threads) const {
+    if constexpr (copied) {
+      constexpr i64 keys = P.hot_keys > 0 ? hot_places(P.hot_keys) : 1;
+      i64 const row = P.hot_keys > 0 ? at.groups : slots();
+      for (i64 t = thread; t < keys * P.copies * row; t += threads) {
+        i64 const copy = t / row % P.copies, k = t % row;
+        i64 from = copy * slots_of_copy(slots()) + k, slot = k;
+        if constexpr (P.hot_keys > 0) {
+          u64 const key = to.hot[t / row / P.copies];
+          if (key == no_hot_key)
+            continue;
+          from = (copy * P.hot_keys + hot_number(key)) * row + k;
+          slot = i64(hot_bin(key)) * row + k;
+        }
+        for_each_index<folds>([&](auto i) { cell<i, false>::give(copies_of(i), copied_slots(), from, cells_of(i), slots(), slot); });
       }
     }
   }
@@ -87,6 +116,9 @@ private:
   template <int I, bool Own>
   using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, Own>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
+  __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
+  __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots(), at.groups); }
+  __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
   /// How many slots a block has to itself, and which is the first.
   __device__ __forceinline__ unsigned own_slots() const {
     return P.ranges == 1 ? static_cast<unsigned>(slots()) : static_cast<unsigned>((slots() - 1) / P.ranges + 1);
@@ -128,43 +160,52 @@ private:
     if constexpr (shared) {
       unsigned const s = static_cast<unsigned>(g) - first_own();
       if (P.ranges == 1 || s < own_slots())
-        add_to<true>(r, own_cell_count(), s * P.replicas + (threadIdx.x & (P.replicas - 1)));
+        add_to_own(r, s * P.replicas + (threadIdx.x & (P.replicas - 1)));
     } else if constexpr (hot) {
       unsigned const slot = static_cast<unsigned>(g), here = slot & (P.hot_slots - 1);
       unsigned owner = tags()[here];
       if (owner == nobody)
         owner = atomicCAS(tags() + here, nobody, slot), owner = owner == nobody ? slot : owner;
       if (owner == slot)
-        add_to<true>(r, unsigned(P.hot_slots), here);
+        add_to_own(r, here);
       else
-        add_to<false>(r, slots(), g);
+        add_to_all(r, {false, g});
     } else {
-      add_to<false>(r, slots(), g);
+      add_to_all(r, {false, g});
     }
   }
-  template <bool Own, class Row, class I>
-  __device__ __forceinline__ void add_to(Row const& r, I count, I slot) const {
+  /// A slot in the cells of all, or in copies of them.
+  struct place_of_slot {
+    bool in_copies;
+    i64 slot;
+  };
+  template <class Row>
+  __device__ __forceinline__ void add_to_own(Row const& r, unsigned slot) const {
+    add_to<true>(r, own_cell_count(), slot, [&](int i) { return own_cells(i); });
+  }
+  template <class Row>
+  __device__ __forceinline__ void add_to_all(Row const& r, place_of_slot to_slot) const {
+    add_to<false>(r, to_slot.in_copies ? copied_slots() : slots(), to_slot.slot, [&](int i) { return home_of(to_slot, i); });
+  }
+  __device__ __forceinline__ char* home_of(place_of_slot to_slot, int i) const { return to_slot.in_copies ? copies_of(i) : cells_of(i); }
+  template <bool Own, class Row, class I, class CellsOf>
+  __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of) const {
     for_each_index<folds>([&](auto i) {
       using to_cell = cell<i, Own>;
       auto const& l = get<i>(p.leaves);
-      char* base;
-      if constexpr (Own)
-        base = own_cells(i);
-      else
-        base = cells_of(i);
       if (l.mask.eval(r))
-        unpack([&](auto const&... v) { to_cell::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
+        unpack([&](auto const&... v) { to_cell::add(base_of(i), count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
     });
   }
   /// The bin of a row that passes, -1 where it has none.
-  template <class Row>
+  template <bool Tells = true, class Row>
   __device__ __forceinline__ i64 bin_of(Row const& r) const {
     if (!where.mask.eval(r))
       return -1;
     auto const key = where.key.eval(r);
     if (is_in_bins(key, where.bins))
       return static_cast<i64>(key);
-    if constexpr (!Where::drops_strays)
+    if constexpr (Tells && !Where::drops_strays)
       atomicMin(reinterpret_cast<cells::word64*>(to.stray), static_cast<cells::word64>(r.position));
     return -1;
   }
@@ -179,71 +220,111 @@ private:
       add(r, at.groups == 1 ? bin : bin * at.groups + kept);
   }
 
+  /// The bin of a row of neighbours that have one key.
+  template <bool Tells>
+  __device__ __forceinline__ i64 bin_of_row(i64 r) const {
+    auto const place = place_of_row(r);
+    return bin_of<Tells>(row_at_place(p.columns, place, place.position));
+  }
+  __device__ __forceinline__ grid_place<columns> place_of_row(i64 r) const {
+    grid_place<columns> place{};
+    if constexpr (P.in_order)
+      place.move(at.reduced[0], r);
+    else
+      move_along(place, at.reduced, at.reduced_axes, r);
+    return place;
+  }
+  /// Where the first slot of a bin is.
+  __device__ __forceinline__ place_of_slot slots_of_bin(int bin) const {
+    if constexpr (copied && P.hot_keys == 0)
+      return {true, blockIdx.x % P.copies * slots_of_copy(slots()) + i64(bin) * at.groups};
+    if constexpr (P.hot_keys > 0)
+      if (int const number = hot_list().number_of(bin); number >= 0)
+        return {true, (i64(blockIdx.x % P.copies) * P.hot_keys + number) * at.groups};
+    return {false, i64(bin) * at.groups};
+  }
   /// Threads beside each other hold neighbours of one row, which have one key.
   __device__ __forceinline__ void by_rows() const {
     constexpr int V = P.elements_per_load, U = P.loads_in_flight, T = P.threads_per_row;
-    grid_axis const& across = at.kept[0];
     int const x = int(threadIdx.x) % T;
     i64 const rows_of_block = blockDim.x / T, rows_of_grid = rows_of_block * blocks();
     for (i64 first = rows_of_block * block() + threadIdx.x / T; first < at.extent; first += rows_of_grid * U) {
-      i64 bin[U];
-      grid_place<columns> place[U];
+      int bin[U];
 #pragma unroll
-      for (int u = 0; u < U; ++u) {
-        i64 const r = first + u * rows_of_grid;
-        bin[u] = -1;
-        place[u] = {};
-        if (r < at.extent) {
-          move_along(place[u], at.reduced, at.reduced_axes, r);
-          bin[u] = bin_of(row_at_place(p.columns, place[u], place[u].position));
-        }
-      }
+      for (int u = 0; u < U; ++u)
+        bin[u] = first + u * rows_of_grid < at.extent ? static_cast<int>(bin_of_row<true>(first + u * rows_of_grid)) : -1;
+      if constexpr (P.asks_ahead)
+        ask_for(bin);
       for (i64 k = i64(x) * V; k < at.groups; k += T * V) {
         rows_beside<V, Columns...> rows[U];
 #pragma unroll
         for (int u = 0; u < U; ++u)
-          if (bin[u] >= 0)
-            rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place[u].offset[c] + k * across.steps[c]; });
+          if (bin[u] >= 0) {
+            auto const place = place_of_row(first + u * rows_of_grid);
+            rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place.offset[c] + k * at.kept[0].steps[c]; });
+          }
 #pragma unroll
         for (int u = 0; u < U; ++u)
-          if (bin[u] >= 0)
-            add_neighbours<V>(rows[u], bin[u] * at.groups + k, place[u].position + k * across.position_step, across.position_step);
+          if (bin[u] >= 0) {
+            i64 const step = at.kept[0].position_step;
+            add_neighbours<V>(rows[u], bin[u], k, place_of_row(first + u * rows_of_grid).position + k * step, step);
+          }
       }
     }
   }
-  template <int V, class Rows>
-  __device__ __forceinline__ void add_neighbours(Rows const& rows, i64 g, i64 position, i64 position_step) const {
-    if constexpr (V == 4 && !shared && all_added) {
-      for_each_index<folds>([&](auto i) {
-        auto const& l = get<i>(p.leaves);
-        float v[4];
+  /// Asks for the lines of the slots of some rows, which are floats.
+  template <int U>
+  __device__ __forceinline__ void ask_for(int const (&bin)[U]) const {
+    constexpr int of_line = 128 / int(sizeof(float));
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
-          v[j] = l.monoid.lift(0, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
-        cell<i, false>::add_four(cells_of(i), g, v);
-      });
-    } else {
+    for (int u = 0; u < U; ++u)
+      for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; bin[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
+        for_each_index<folds>([&](auto i) {
+          primitive::prefetch_line(primitive::in_global(reinterpret_cast<float const*>(cells_of(i)) + i64(bin[u]) * at.groups + k));
+        });
+  }
+  template <int V, class Rows>
+  __device__ __forceinline__ void add_neighbours(Rows const& rows, int bin, i64 k, i64 position, i64 position_step) const {
+    if constexpr (shared) {
 #pragma unroll
       for (int j = 0; j < V; ++j)
-        add(rows.row_at(p.columns, j, position + j * position_step), g + j);
+        add(rows.row_at(p.columns, j, position + j * position_step), i64(bin) * at.groups + k + j);
+    } else {
+      place_of_slot to_slot = slots_of_bin(bin);
+      to_slot.slot += k;
+      if constexpr (V == 4 && all_added) {
+        for_each_index<folds>([&](auto i) {
+          auto const& l = get<i>(p.leaves);
+          float v[4];
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+            v[j] = l.monoid.lift(0, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
+          cell<i, false>::add_four(home_of(to_slot, i), to_slot.slot, v);
+        });
+      } else {
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+          add_to_all(rows.row_at(p.columns, j, position + j * position_step), {to_slot.in_copies, to_slot.slot + j});
+      }
     }
   }
   static constexpr bool all_added =
       (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
 };
 
-/// Phase 0 opens the cells, phase 1 folds all elements, phase 2 writes the answers of every slot.
 template <keys_plan P, class Where, class Program, class Nodes>
-__global__ void __launch_bounds__(P.threads_per_block)
+__global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     by_key(__grid_constant__ Where const where, __grid_constant__ Program const p, __grid_constant__ axes_layout const at,
-           __grid_constant__ Nodes const nodes, __grid_constant__ keyed_memory const to, answer_arrays const out, int phase) {
+           __grid_constant__ Nodes const nodes, __grid_constant__ keyed_memory const to, answer_arrays const out, keyed_phase phase) {
   extern __shared__ __align__(16) char table[];
   keyed_read<P, Where, Program> const read{where, p, at, to, table};
   i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
-  if (phase == 0)
+  if (phase == keyed_phase::open)
     read.open(thread, threads);
-  else if (phase == 1)
+  else if (phase == keyed_phase::fold)
     read.fold();
+  else if (phase == keyed_phase::meet)
+    read.meet(thread, threads);
   else
     read.close(thread, threads, nodes, out);
 }

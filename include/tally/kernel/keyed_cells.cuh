@@ -32,8 +32,9 @@ struct keyed_cell<M, Own, cell_kind::counted> {
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, Vs...) {
     atomicAdd(cells::word<word>(base, slots, g, 0), word(1));
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
-    if (unsigned const n = *cells::word<unsigned>(own, own_slots, from, 0))
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
+    if (word const n = *cells::word<word>(own, own_slots, from, 0))
       atomicAdd(cells::word<cells::word64>(base, slots, g, 0), cells::word64(n));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return u64(*cells::word<word>(base, slots, g, 0)); }
@@ -49,7 +50,8 @@ struct keyed_cell<M, Own, cell_kind::wrapped> {
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
       atomicAdd(cells::word<word>(base, slots, g, 0), n);
   }
@@ -74,7 +76,8 @@ struct keyed_cell<M, Own, cell_kind::added> {
                  "f"(v[2]), "f"(v[3])
                  : "memory");
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     word const x = *cells::word<word>(own, own_slots, from, 0);
     if (x != word(0))
       atomicAdd(cells::word<word>(base, slots, g, 0), x);
@@ -95,7 +98,8 @@ struct keyed_cell<M, Own, cell_kind::checked> {
     auto const s = m.lift(position, v);
     add_both(base, slots, g, s.low, static_cast<word>(s.high));
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     add_both(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
@@ -170,7 +174,8 @@ struct keyed_cell<M, Own, cell_kind::digits> {
     sink<I> s{{base, slots, g}, {base, slots, g}};
     m.add(s, static_cast<typename M::number>(values)...);
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     for (int d = 0; d < digits; ++d)
       if (word const n = *cells::word<word>(own, own_slots, from, d))
         atomicAdd(cells::word<word>(base, slots, g, d), n);
@@ -206,7 +211,8 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
     if (*came(base, slots, g) == 0)
       atomicOr(came(base, slots, g), 1u);
   }
-  __device__ static void give(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g) {
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     if (*came(own, own_slots, from) == 0)
       return;
     meet(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
@@ -268,7 +274,8 @@ struct keyed_cell<M, Own, cell_kind::locked> {
         done = true;
       }
   }
-  __device__ static void give(char*, unsigned, unsigned, char*, i64, i64) {}
+  template <class I>
+  __device__ static void give(char*, I, I, char*, i64, i64) {}
   __device__ static auto read(char* base, i64, i64 g, M const&) { return got(base, g); }
 
 private:

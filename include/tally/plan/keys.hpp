@@ -3,6 +3,7 @@
 // The planner of folds by key, as a contents page: where elements meet, how they are loaded, how many blocks there are. Layer 3.
 #pragma once
 
+#include <tally/fold/hot_keys.hpp>
 #include <tally/plan/axes.hpp>
 #include <tally/plan/keys_plan.hpp>
 
@@ -54,28 +55,15 @@ constexpr bool aligned_for(facts const& f, int elements) {
   }
   return true;
 }
-/// Rows of slots that are better added to in global memory, four columns at once, than kept in shared memory, where floats are added
-/// by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
+/// Rows of slots that are better added to in global memory, two columns at once at the most, than kept in shared memory, where floats are
+/// added by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
 inline constexpr i64 slots_of_rows = 2048;
 /// Reads of all elements that are cheaper than atomics in global memory on every one: 2^28 sums of floats by 10^5 keys took 3.7 ms
 /// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py.
 inline constexpr i64 most_ranges = 4;
 
-/// In how many ranges the slots fit into blocks; 0: they do not.
-constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
-  if (f.own_cell_bytes == 0) {
-    why.add("table of a block", "a fold keeps its state behind a lock");
-    return 0;
-  }
-  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && f.slots > slots_of_rows)
-    return 0;
-  i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
-  i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
-  if (ranges <= (f.at.groups == 1 ? most_ranges : 1))
-    return ranges;
-  why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
-  return 0;
-}
+/// Neighbours in a row of slots that a thread loads at once: no more than one `red` takes, so that those of a warp lie side by side. Eight
+/// bf16, which are two, took 739 us for 64 columns by 1000 keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
 constexpr int choose_row_load(keys_facts const& f) {
   for (int v = 4; v > 1; v /= 2) {
     bool fits = f.at.groups % v == 0;
@@ -90,6 +78,45 @@ constexpr int choose_row_load(keys_facts const& f) {
   return 1;
 }
 
+/// In how many ranges the slots fit into blocks; 0: they do not.
+constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
+  if (f.own_cell_bytes == 0) {
+    why.add("table of a block", "a fold keeps its state behind a lock");
+    return 0;
+  }
+  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f) >= 4))
+    return 0;
+  i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
+  i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
+  if (ranges <= (f.at.groups == 1 ? most_ranges : 1))
+    return ranges;
+  why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
+  return 0;
+}
+/// Copies of all slots while one is so small that its few lines are what reds wait for; of hot keys else, found by a sample, so many that
+/// they stay in L2. One line takes 1.7 G reds a second and all of L2 110 G: H200, 2026-11-20, tests/bench/keyed.py, one hot key.
+inline constexpr i64 bytes_that_are_few = 64 * 1024, bytes_of_copies = 512 * 1024, bytes_of_hot_copies = 8 << 20;
+inline constexpr int most_hot_keys = 32, most_copies = 64;
+inline constexpr i64 rows_worth_a_sample = 32 * sampled_elements;
+constexpr void choose_copies(keys_facts const& f, keys_plan& p) {
+  i64 const bytes = slots_of_copy(f.slots) * f.own_cell_bytes, of_key = f.at.groups * f.own_cell_bytes;
+  if (f.own_cell_bytes == 0 || f.at.extent < rows_worth_a_sample)
+    return;
+  p.hot_keys = bytes <= bytes_that_are_few ? 0 : most_hot_keys;
+  i64 const room = p.hot_keys == 0 ? bytes_of_copies / bytes : bytes_of_hot_copies / (most_hot_keys * of_key);
+  while (2 * p.copies <= least_of(room, most_copies))
+    p.copies *= 2;
+  if (p.copies == 1)
+    p.hot_keys = 0;
+}
+/// Blocks of a multiprocessor that add rows of floats, all of them at once: 64 and 256 bf16 by 1000 keys took 465 and 446 us with five, 509
+/// and 470 with four, 551 and 519 with eight, of which five fit at once: H200, 2026-11-22, tests/bench/keyed.py.
+inline constexpr int blocks_of_float_rows = 5;
+/// Tables larger than a part of L2, whose lines come from memory.
+constexpr bool asks_ahead(keys_facts const& f) {
+  return f.adds_floats && f.slots * f.own_cell_bytes > f.of.target.l2_bytes / 4;
+}
+
 } // namespace planning
 
 /// Plans one keyed read of at least one element and one slot.
@@ -102,7 +129,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.in_order = planning::elements_in_order(f);
   p.elements_per_load = p.in_order && light && planning::aligned_for(f.of, 4) ? 4 : 1;
   p.loads_in_flight = !p.in_order || !light ? 1 : f.own_cell_bytes <= 16 ? 4 : 2;
-  p.replicas = p.ranges = 1;
+  p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = 1;
   i64 elements = f.at.extent * f.at.groups;
   i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {
@@ -124,10 +151,18 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     p.threads_per_row = 1;
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
+    p.in_order = f.at.reduced_axes == 1;
     elements = f.at.extent * p.threads_per_row;
     p.loads_in_flight = light ? 4 : 1;
-    if (p.route == keys_route::in_global_memory)
-      p.threads_per_block = 256, out.blocks = multiprocessors * 8;
+    if (p.route == keys_route::in_global_memory) {
+      p.threads_per_block = 256;
+      p.blocks_per_multiprocessor = f.adds_floats ? planning::blocks_of_float_rows : 1;
+      out.blocks = multiprocessors * (f.adds_floats ? planning::blocks_of_float_rows : 8);
+      planning::choose_copies(f, p);
+      p.asks_ahead = planning::asks_ahead(f);
+      if (p.hot_keys > 0)
+        out.shared_bytes = hot_places(p.hot_keys) * i64(sizeof(u64));
+    }
   }
   p.in_place = p.route == keys_route::in_global_memory && f.gives_cells;
   i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);

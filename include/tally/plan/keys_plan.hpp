@@ -18,16 +18,29 @@ enum class keys_route {
 struct keys_plan {
   keys_route route;
   int threads_per_block;
-  int elements_per_load; ///< neighbours that a thread loads at once
+  int blocks_per_multiprocessor; ///< that registers have room for at least
+  int elements_per_load;         ///< neighbours that a thread loads at once
   int loads_in_flight;
   int replicas;          ///< shared: tables of a block, that neighbouring threads take in turn
   int ranges;            ///< shared: a block has this part of the slots, and passes over the others
   int hot_slots;         ///< global: slots that a block keeps to itself, those it meets first; a power of two, or 0
-  bool in_order;         ///< elements are neighbours in every column
+  bool in_order;         ///< elements are neighbours in every column; of rows: they lie along one axis
   int threads_per_row;   ///< that share a row of slots, whose elements have one key; 0: elements have keys of their own
+  int copies;            ///< global, rows: of slots, which blocks take in turn and which meet in the end; 1: none
+  int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
+  bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
+
+/// Slots between two copies of all: neighbours of one slot do not share a line.
+constexpr i64 slots_of_copy(i64 slots) {
+  return (slots + 31) / 32 * 32;
+}
+/// Slots of all copies.
+constexpr i64 copied_slots(keys_plan const& p, i64 slots, i64 groups) {
+  return p.copies * (p.hot_keys > 0 ? p.hot_keys * groups : slots_of_copy(slots));
+}
 
 /// All decisions about the kernel that finds the keys of a read.
 struct find_keys_plan {

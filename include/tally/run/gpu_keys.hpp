@@ -4,6 +4,7 @@
 // dsl/gpu/keys.cpp.
 #pragma once
 
+#include <tally/fold/hot_keys.hpp>
 #include <tally/fold/keyed_cells.hpp>
 #include <tally/plan/keys.hpp>
 #include <tally/run/gpu_groups.hpp>
@@ -37,7 +38,8 @@ struct keys_request {
 /// What must live until the stream has passed.
 struct keys_in_flight {
   staged_columns staged;
-  device_memory cells, stray;
+  device_memory memory;
+  u64* stray; ///< in there
 };
 
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
