@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 namespace tally::inline v0::gpu {
 
 namespace {
@@ -19,8 +17,10 @@ constexpr std::size_t fault_bytes = 64; // in front of the arrivals, on a cache 
 segments_launch launch_of(segments_request const& r, segments_plan const& p) {
   return cut_segments(r.f, p, r.f.extent, r.entries - 1, r.base);
 }
+std::size_t bytes_of_zeros(segments_launch const& l) { return fault_bytes + 4 * static_cast<std::size_t>(l.places); }
 char* zeros_of(segments_request const& r, segments_launch const& l) {
-  return static_cast<char*>(workspace(r.ordinal, r.stream, fault_bytes + 4 * static_cast<std::size_t>(l.places), workspace_kind::zeros));
+  auto const kind = r.told ? workspace_kind::zeros : workspace_kind::cleared;
+  return static_cast<char*>(workspace(r.ordinal, r.stream, bytes_of_zeros(l), kind));
 }
 
 } // namespace
@@ -38,7 +38,8 @@ unit unit_of(group_type const& t, char const* offset_type, segments_plan const& 
 segments_plan enqueue(segments_request& r, staged_columns& staged) {
   r.f.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.source_count, r.f.sources, r.ordinal, r.stream, staged);
-  segments_plan const plan = r.given != nullptr ? *r.given : make_segments_plan(r.f);
+  segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f);
+  plan.counted = r.count != nullptr;
   segments_launch l = launch_of(r, plan);
   if (l.blocks > 0x7fffffff)
     throw too_large(fmt::format("{} segments need {} blocks, a launch has at most {}.", r.entries - 1, l.blocks, 0x7fffffff));
@@ -53,11 +54,14 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
   struct {
     void const* offsets;
     i64 entries;
-  } at{r.offsets, r.entries};
+    void const* count;
+  } at{r.offsets, r.entries, r.count};
   void* arguments[] = {r.program, &at, &l.cut, const_cast<void*>(r.nodes), &r.to, &parts, &arrivals, &fault};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(l.blocks);
   shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
+  if (!r.launches) return plan;
+  if (!r.told) clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   launch(k, shape, arguments, r.stream);
   return plan;
 }
@@ -69,9 +73,7 @@ segments_faults faults_of(segments_request const& r, segments_plan const& p) {
   copy(fault, zeros, sizeof fault, r.ordinal, r.stream);
   wait(r.ordinal, r.stream);
   if (fault[0] != 0 || fault[1] != 0) {
-    std::vector<char> const clean(fault_bytes + 4 * static_cast<std::size_t>(l.places));
-    copy(zeros, clean.data(), clean.size(), r.ordinal, r.stream);
-    wait(r.ordinal, r.stream);
+    clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   }
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }

@@ -81,4 +81,10 @@ void* workspace(int ordinal, stream_ref on, std::size_t bytes, workspace_kind ki
   return reinterpret_cast<void*>(found->memory);
 }
 
+void clear(void* memory, std::size_t bytes, int ordinal, stream_ref on) {
+  auto& d = device_of(ordinal);
+  current_device const in_scope(d);
+  check(d.call.fill(reinterpret_cast<driver::address>(memory), 0, bytes, d.stream_of(on)), "cuMemsetD8Async", ordinal);
+}
+
 } // namespace tally::inline v0::gpu

@@ -85,9 +85,9 @@ std::string spell(elements_plan const& p, int sources, int arrays) {
 
 std::string spell(segments_plan const& p) {
   return fmt::format("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
-                     ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}}}",
+                     ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}, .counted = {}}}",
                      p.warps_per_block, p.blocks_per_multiprocessor, p.tile_elements, p.elements_per_lane, p.rows_in_flight,
-                     p.leaves_per_part);
+                     p.leaves_per_part, p.counted);
 }
 
 std::string spell(mixed_plan const& p) {

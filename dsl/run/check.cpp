@@ -53,6 +53,20 @@ void check_host_can_read(gpu::column_place const* places, int count) {
       throw wrong_residence(fmt::format("column _{} is in device memory and the run is on the CPU.", i + 1));
 }
 
+void check_gpu_can_keep(void const* memory, char const* what, int number, int ordinal) {
+  int owner = -1;
+  auto const where = gpu::residence_of(memory, &owner);
+  auto const name = number > 0 ? fmt::format("{}{}", what, number) : std::string(what);
+  if (where == gpu::residence::host || where == gpu::residence::pinned)
+    throw wrong_residence(fmt::format("{} is in host memory: what is enqueued reads and writes the memory of its GPU.", name));
+  if (where == gpu::residence::device && owner != ordinal)
+    throw wrong_residence(fmt::format("{} is in the memory of GPU {}, the run is on GPU {}.", name, owner, ordinal));
+}
+void check_gpu_can_keep(gpu::column_place const* places, int count, int ordinal) {
+  for (int i = 0; i < count; ++i)
+    if (places[i].pointer != nullptr) check_gpu_can_keep(*places[i].pointer, "column _", i + 1, ordinal);
+}
+
 void throw_no_element(std::string const& fold, i64 extent) {
   throw empty_input(fmt::format("{} met no element among {}.", fold, extent));
 }

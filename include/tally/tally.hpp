@@ -17,6 +17,7 @@
 #include <tally/pipeline/map.hpp>
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/reduce.hpp>
+#include <tally/run/enqueue.hpp>
 #include <tally/run/explain.hpp>
 #include <tally/run/explain_grouped.hpp>
 #include <tally/run/explain_let.hpp>

@@ -42,7 +42,7 @@ struct kernels_on_host {
     else
       fold(*static_cast<numbered_where const*>(arguments[0]), *static_cast<i32 const* const*>(arguments[1]),
            static_cast<axes_layout const*>(arguments[2])->extent, *static_cast<keyed_memory const*>(arguments[4]),
-           *static_cast<answer_arrays const*>(arguments[5]), *static_cast<int const*>(arguments[6]));
+           *static_cast<answer_arrays const*>(arguments[5]), *static_cast<keyed_phase const*>(arguments[6]));
   }
 
 private:
@@ -81,9 +81,9 @@ private:
   static void merge(u32* words, u64 places, u64 run, u64 first_stride) {
     for (u64 stride = first_stride; stride > 0; stride /= 2) exchange(words, places, run, stride);
   }
-  static void fold(numbered_where const& where, i32 const* keys, i64 n, keyed_memory const& to, answer_arrays const& out, int phase) {
-    if (phase == 0) to.stray[0] = ~u64(0), to.stray[2] = 0;
-    if (phase != 2) return;
+  static void fold(numbered_where const& where, i32 const* keys, i64 n, keyed_memory const& to, answer_arrays const& out, keyed_phase phase) {
+    if (phase == keyed_phase::open) to.stray[0] = ~u64(0), to.stray[2] = 0;
+    if (phase != keyed_phase::close) return;
     auto* const counts = static_cast<i64*>(out.at[0]);
     std::fill(counts, counts + where.bins, i64(0));
     for (i64 i = 0; i < n; ++i) ++counts[where.key.eval(row<i32>{make_pack(keys[i]), i})];

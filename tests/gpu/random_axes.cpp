@@ -4,6 +4,7 @@
 // bits. TALLY_PIPELINES says how many (400: each new plan is a kernel to compile), TALLY_SEED where they begin.
 #include "gpu/on_device.hpp"
 #include "gpu/same_arrays.hpp"
+#include "gpu/watchdog.hpp"
 #include "properties/recipe.hpp"
 
 #include <cstdio>
@@ -75,11 +76,13 @@ TEST_CASE("random pipelines along axes have the bits of the CPU") {
   u64 const begin = from != nullptr ? std::strtoull(from, nullptr, 10) : 0;
   u64 const end = begin + (wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 400);
   int wrong = 0;
-  for (u64 seed = begin; seed < end && wrong < 20; ++seed)
+  for (u64 seed = begin; seed < end && wrong < 20; ++seed) {
     if (finding const found = run_one(seed); !found.empty()) {
       ++wrong;
       FAIL_CHECK("TALLY_SEED=" << seed << " TALLY_PIPELINES=1 replays: " << found);
     }
+    tally_test_progress();
+  }
   CHECK(wrong == 0);
   std::printf("%llu random pipelines from %llu on, %d wrong\n", static_cast<unsigned long long>(end - begin),
               static_cast<unsigned long long>(begin), wrong);

@@ -24,9 +24,9 @@ facts facts_for(R const& r) {
 TEST_CASE("a tile is a leaf of f32, eight elements a lane, eight warps a block") {
   auto const p = make_segments_plan(facts_for(from(made_up<float>(1 << 20)) | sum));
   CHECK(p == segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, .elements_per_lane = 8,
-                           .rows_in_flight = 4, .leaves_per_part = 8});
+                           .rows_in_flight = 4, .leaves_per_part = 8, .counted = false});
   CHECK(spell(p) == "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
-                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8}");
+                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false}");
 }
 
 TEST_CASE("tiles stay within the shared memory that every chip has, and are no longer than a leaf") {

@@ -32,7 +32,8 @@ segments_plan compiles(grouped<Pipe, Grouping> const& r, target const& chip, Opt
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using Nodes = std::remove_cvref_t<decltype(d.nodes)>;
   auto const f = facts_of(d.program, chip, detail::contract_in(options...));
-  auto const plan = make_segments_plan(f);
+  auto plan = make_segments_plan(f);
+  plan.counted = d.where.count != nullptr;
   static bool const able = gpu::can_compile();
   if (!able) {
     static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
@@ -56,6 +57,16 @@ auto const offsets = made_up<i64>(1001);
 TEST_CASE("sums of segments compile for every family") {
   for (auto const& chip : families)
     CHECK(compiles(from(x) | by_segment(offsets, sum), chip).tile_elements == 1024);
+}
+
+TEST_CASE("as many segments as memory of the device says compile, and so do answers that are made there") {
+  auto const counted = from(x) | by_segment(offsets, sum, mean).as_many_as(offsets.column.data);
+  CHECK(compiles(counted, targets::h200).counted);
+  if (!gpu::can_compile()) return;
+  auto const b = detail::bind_for<>(from(x) | filter(_1 > 0.f) | reduce(sum, variance, argmax, count));
+  auto const& type = detail::group_type_of<std::remove_cvref_t<decltype(b.program)>, std::remove_cvref_t<decltype(b.nodes)>>();
+  for (auto const& chip : families)
+    CHECK(gpu::compile(gpu::unit_of_finish(type), chip.compute_major, chip.compute_minor).log == "");
 }
 
 TEST_CASE("folds of every kind, several columns, masks, positions, small types and structs of the user's own compile") {

@@ -239,6 +239,12 @@ struct a_keyed_fold_needs_its_order : ill_formed {
                                  "docs/errors.md#R31");
 };
 template <class... Given>
+struct enqueue_needs_a_kernel_that_finishes : ill_formed {
+  static_assert(never<Given...>, "[tally-R37] enqueue and prepare(reduction, outputs...) take folds of the whole source, one over or one "
+                                 "by_segment, none of them checked() or maybe(), and for each answer a pointer to its own type; the place "
+                                 "is a GPU. docs/errors.md#R37");
+};
+template <class... Given>
 struct by_segment_needs_offsets : ill_formed {
   static_assert(never<Given...>, "[tally-R32] by_segment(offsets, folds...) takes integers of 32 or 64 bits, one after the other in "
                                  "memory that outlives the call, and a source of one axis: rows of a matrix are over<1>(folds...). "

@@ -9,15 +9,21 @@
 
 namespace tally::inline v0 {
 
-/// Offsets in host or device memory: one more of them than there are segments.
+/// Offsets in host or device memory: one more of them than there are segments, or room for so many, of which *count are there.
 template <class Offset>
 struct groups_between_offsets {
   Offset const* offsets;
   i64 entries;
+  Offset const* count = nullptr;
 
   TALLY_INLINE constexpr i64 segments() const { return entries - 1; }
   TALLY_INLINE constexpr i64 begin(i64 s) const { return static_cast<i64>(offsets[s]); }
   TALLY_INLINE constexpr i64 end(i64 s) const { return static_cast<i64>(offsets[s + 1]); }
+  /// The same with n segments, as far as there is room.
+  TALLY_INLINE constexpr groups_between_offsets with(i64 n) const {
+    i64 const most = segments();
+    return {offsets, 1 + (n < 0 ? 0 : n < most ? n : most), nullptr};
+  }
 };
 
 /// The elements of a program from `begin` on, as those of one segment: their rows know their positions in the source and in the

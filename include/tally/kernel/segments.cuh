@@ -358,6 +358,15 @@ __device__ __forceinline__ void fold_share(All const& all, Tile& t, i64 cost, i6
     fold_run<P>(all, t, s, end - s < most ? int(end - s) : most, part, lane);
 }
 
+/// The offsets as far as there are segments.
+template <segments_plan P, class Groups>
+__device__ __forceinline__ decltype(auto) groups_there(Groups const& at) {
+  if constexpr (P.counted)
+    return at.with(static_cast<i64>(*at.count));
+  else
+    return (at);
+}
+
 /// Folds all segments. An offset is wrong that is below the one before it, below 0 at the front, or beyond the extent at the end; then
 /// answers are not to be looked at.
 template <segments_plan P, class Program, class Nodes, class Offset>
@@ -366,10 +375,11 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
              __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to, u32* parts, u32* arrivals, u64* fault) {
   using Tile = tile<P, cuda::std::remove_cvref_t<decltype(p.columns)>>;
   __shared__ alignas(16) unsigned char tiles[P.warps_per_block * sizeof(Tile)];
-  segments_of<Program, Nodes, Offset> const all{p, at, cut, nodes, to, {parts, arrivals}, fault};
+  auto const& there = groups_there<P>(at);
+  segments_of<Program, Nodes, Offset> const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
   i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
-  i64 const segments = at.segments();
+  i64 const segments = there.segments();
   if (share == 0 && lane == 0) {
     if (all.offset(0) < 0)
       all.report(0);

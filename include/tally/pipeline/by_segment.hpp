@@ -25,6 +25,13 @@ struct folded_by_segment {
   groups_between_offsets<Offset> where;
   pack<Folds...> folds;
 
+  /// As many segments as *number says when they are folded, at most those that have offsets: in memory of the host or of a device.
+  constexpr folded_by_segment as_many_as(Offset const* number) const {
+    auto out = *this;
+    out.where.count = number;
+    return out;
+  }
+
   template <class Pipe>
   static constexpr auto judge() {
     if constexpr (rank_of<decltype(Pipe::source)> > 1)

@@ -16,6 +16,7 @@ struct segments_plan {
   int elements_per_lane; ///< of a segment that is folded by neighbouring lanes of a warp
   int rows_in_flight;    ///< of a leaf that is read by a whole warp
   int leaves_per_part;   ///< of a long segment, folded by one warp; a power of two
+  bool counted;          ///< how many segments there are, the kernel reads
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   friend constexpr bool operator==(segments_plan const&, segments_plan const&) = default;
 };

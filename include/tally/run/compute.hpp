@@ -72,6 +72,8 @@ gpu::full_request request_for(Program& p, on::gpu_place where, contract c) {
 
 /// Compiled in dsl/run/check.cpp.
 void check_host_can_read(gpu::column_place const* places, int count);
+void check_gpu_can_keep(void const* memory, char const* what, int number, int ordinal);
+void check_gpu_can_keep(gpu::column_place const* places, int count, int ordinal);
 /// Device memory cannot be read by the host.
 template <class Program>
 void check_host_can_read(Program& p) {

@@ -116,11 +116,15 @@ struct launch_shape {
 /// device_lost.
 void launch(kernel const&, launch_shape const&, void** arguments, stream_ref = {});
 
-/// How a piece of workspace is found and left: tagged by the epochs of kernel/partials.cuh, all zero, or as it happens to be.
-enum class workspace_kind { epochs, zeros, scratch };
+/// How a piece of workspace is found and left: tagged by the epochs of kernel/partials.cuh, all zero, as it happens to be, or cleared
+/// by who uses it before each launch.
+enum class workspace_kind { epochs, zeros, scratch, cleared };
 /// Device memory of at least `bytes` that belongs to one stream, a block for each kind: zero when first seen, then as the kernels
 /// left it. It grows and is never taken back, so an address stays good. Throws out_of_memory, not_prepared.
 void* workspace(int ordinal, stream_ref, std::size_t bytes, workspace_kind = workspace_kind::epochs);
+
+/// Queues zeros into device memory.
+void clear(void* memory, std::size_t bytes, int ordinal, stream_ref = {});
 
 /// A small result: page-locked host memory that a kernel writes through `device()`. Its bytes are not cleared; destroy
 /// it only when the kernel is done.

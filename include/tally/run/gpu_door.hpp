@@ -48,6 +48,7 @@ struct full_request {
   stream_ref stream;
   tally::plan const* given; ///< a plan to use instead of the planner's; null: none
   void* answer = nullptr;   ///< device memory for the states; null: a slot that the host can read
+  bool launches = true;     ///< false: everything is made that a launch needs, and nothing is queued
 };
 
 /// A run that has been queued: its states arrive in the slot, unless the request named another place.

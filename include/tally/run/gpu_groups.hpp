@@ -70,6 +70,7 @@ struct axes_request {
   answer_arrays to;
   int ordinal; ///< of the device that runs it
   stream_ref stream;
+  bool launches = true; ///< false: everything is made that a launch needs, and nothing is queued
 };
 
 /// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of

@@ -21,11 +21,14 @@ struct segments_request {
   facts f; ///< the target is filled in by the door; the extent is that of the program
   void const* offsets; ///< in memory that the device reads
   i64 entries; ///< two at least
+  void const* count; ///< in device memory: how many segments there are, at most entries - 1; null: so many
   i64 base;    ///< what is taken off every offset
   answer_arrays to;
   int ordinal; ///< of the device that runs it
   stream_ref stream;
   segments_plan const* given = nullptr; ///< a plan to use instead of the planner's; null: none
+  bool told = true;     ///< faults_of is asked; false: nobody asks, and what is wrong leaves no trace
+  bool launches = true; ///< false: everything is made that a launch needs, and nothing is queued
 };
 
 /// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of

@@ -32,6 +32,26 @@ void check_entries(groups_between_offsets<Offset> const& at) {
   if (at.offsets == nullptr)
     throw null_column("the offsets are a null pointer with " + std::to_string(at.entries) + " entries.");
 }
+/// The offsets of as many segments as are counted. Throws bad_offsets, wrong_residence.
+template <class Offset>
+groups_between_offsets<Offset> counted(groups_between_offsets<Offset> const& at, bool on_cpu, gpu::stream_ref stream) {
+  check_entries(at);
+  if (at.count == nullptr)
+    return at;
+  Offset n{};
+  int owner = 0;
+  if (gpu::residence_of(at.count, &owner) != gpu::residence::device) {
+    n = *at.count;
+  } else if (on_cpu) {
+    throw wrong_residence("the number of segments is in device memory and the run is on the CPU.");
+  } else {
+    gpu::copy(&n, at.count, sizeof n, owner, stream);
+    gpu::wait(owner, stream);
+  }
+  if (n < Offset(0) || static_cast<u64>(n) > static_cast<u64>(at.segments()))
+    throw bad_offsets(std::to_string(n) + " segments are counted, and there are offsets for " + std::to_string(at.segments()) + ".");
+  return at.with(static_cast<i64>(n));
+}
 template <class Offset>
 [[gnu::cold, noreturn]] void throw_negative(Offset first) {
   throw bad_offsets("offset 0 is " + std::to_string(first) + ", below 0.");
@@ -82,8 +102,8 @@ template <class Offset>
 
 /// The answers of a grouping by segment, on the host.
 template <class Offset, class Program, class Nodes, class Source>
-auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, on::cpu_place where, contract) {
-  detail::check_entries(d.where);
+auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> d, Source const&, on::cpu_place where, contract) {
+  d.where = detail::counted(d.where, true, {});
   if (gpu::residence_of(d.where.offsets) == gpu::residence::device)
     throw wrong_residence("the offsets are in device memory and the run is on the CPU.");
   detail::check_offsets(d.where, d.program.extent, where.thread_count);
@@ -127,19 +147,27 @@ constexpr int words_of_each(pack<States...> const*) {
   return int((0 + ... + ((sizeof(States) + 3) / 4)));
 }
 
+/// A request for a part of a domain's program, whose offsets a device reads less `base`.
+template <class Offset, class Program, class... Nodes>
+gpu::segments_request segments_request_for(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, Program& p, i64 base,
+                                           on::gpu_place where, contract c) {
+  static gpu::kernels_of<segments_plan> kernels;
+  gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
+                          words_of_each(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
+                          d.where.offsets, d.where.entries, d.where.count, base, {}, where.ordinal, where.queue};
+  if (p.extent > 0)
+    places_of(p, r.columns);
+  return r;
+}
+
 /// Offsets in host memory are checked and only what lies between the first and the last is moved to the device; offsets in device
 /// memory are read by the kernel alone, which reports what is wrong with them.
 template <class Offset, class Program, class... Nodes>
 auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, on::gpu_place where, contract c, bool on_device) {
-  static gpu::kernels_of<segments_plan> kernels;
   i64 const segments = d.where.segments();
   i64 const base = on_device ? 0 : d.where.begin(0);
   auto p = d.program.part(base, (on_device ? d.program.extent : d.where.begin(segments)) - base);
-  gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
-                          words_of_each(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
-                          d.where.offsets, d.where.entries, base, {}, where.ordinal, where.queue};
-  if (p.extent > 0)
-    places_of(p, r.columns);
+  auto r = segments_request_for(d, p, base, where, c);
   if (r.ordinal < 0)
     r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
   if (r.ordinal < 0)
@@ -168,10 +196,10 @@ auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes.
 
 /// The answers of a grouping by segment, from a GPU.
 template <class Offset, class Program, class... Nodes, class Source>
-auto compute_groups(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where, contract c) {
+auto compute_groups(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> d, Source const& s, on::gpu_place where, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  detail::check_entries(d.where);
+  d.where = detail::counted(d.where, false, where.queue);
   int owner = 0;
   bool const on_device = gpu::residence_of(d.where.offsets, &owner) == gpu::residence::device;
   if (!on_device)

@@ -183,10 +183,10 @@ namespace detail {
 /// stream has passed.
 template <class Program, class Nodes>
 axes_planned queue_groups(Program& p, Nodes const& nodes, axes_layout const& at, on::gpu_place where, contract c, answer_arrays const& to,
-                          gpu::staged_columns& staged) {
+                          gpu::staged_columns& staged, bool launches = true) {
   static gpu::kernels_of<axes_plan> kernels;
   p.extent = at.extent;
-  gpu::axes_request r{&group_type_of<Program, Nodes>(), &kernels, &p, &nodes, {}, {facts_of(p, target{}, c), at}, to, where.ordinal, where.queue};
+  gpu::axes_request r{&group_type_of<Program, Nodes>(), &kernels, &p, &nodes, {}, {facts_of(p, target{}, c), at}, to, where.ordinal, where.queue, launches};
   places_in_grid(p, at, r.columns);
   return gpu::enqueue(r, staged);
 }

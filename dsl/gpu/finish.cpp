@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Answers that a GPU makes of states by itself: find or compile the kernel, launch once.
+#include <tally/run/gpu_finish.hpp>
+
+#include <fmt/format.h>
+
+namespace tally::inline v0::gpu {
+
+unit unit_of_finish(group_type const& t) {
+  unit u;
+  u.header = "tally/kernel/finish.cuh";
+  u.extra_headers = headers_for(t);
+  u.definitions = t.definitions();
+  u.assertions = layout_assertions(t);
+  u.name_expression = fmt::format("tally::kernel::finish<{}, {}>", t.program(), t.nodes());
+  return u;
+}
+
+void* room_for_states(std::size_t bytes, int ordinal, stream_ref stream) { return workspace(ordinal, stream, bytes, workspace_kind::scratch); }
+
+void enqueue(finish_request const& r) {
+  kernel const& k = r.cell->get(r.ordinal, [&] { return unit_of_finish(*r.type); });
+  if (!r.launches) return;
+  constexpr i64 threads = 128, most_blocks = 1024;
+  auto groups = r.groups;
+  auto states = r.states;
+  auto to = r.to;
+  void* arguments[] = {const_cast<void*>(r.program), const_cast<void*>(r.nodes), &states, &groups, &to};
+  launch_shape shape;
+  i64 const blocks = (groups - 1) / threads + 1;
+  shape.grid_blocks = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  shape.block_threads = groups == 1 ? 32 : static_cast<unsigned>(threads);
+  launch(k, shape, arguments, r.stream);
+}
+
+} // namespace tally::inline v0::gpu

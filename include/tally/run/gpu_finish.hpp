@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to answers that a GPU makes of states by itself. Layer 5. Compiled in dsl/gpu/finish.cpp.
+#pragma once
+
+#include <tally/run/gpu_groups.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// Answers of groups that have the same states.
+struct finish_request {
+  group_type const* type;
+  kernel_cell* cell;
+  void const* program;
+  void const* nodes;
+  void const* states; ///< in device memory; null: those of the identity
+  i64 groups;
+  answer_arrays to;
+  int ordinal;
+  stream_ref stream;
+  bool launches; ///< false: its kernel is made and nothing is queued
+};
+/// Queues it. Throws the typed errors of compiling and launching.
+void enqueue(finish_request const& r);
+/// Room for the states of one group, which belongs to the stream and stays. Throws out_of_memory, not_prepared.
+void* room_for_states(std::size_t bytes, int ordinal, stream_ref);
+/// The translation unit, for tests.
+unit unit_of_finish(group_type const& t);
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// enqueue and prepare: answers in device memory that nobody waited for, with the bits of run, and the same from a graph that is launched
+// again over other data.
+#include "gpu/launch.hpp"
+#include "gpu/on_device.hpp"
+#include "gpu/same_arrays.hpp"
+#include "gpu/watchdog.hpp"
+#include "jit/library.hpp"
+
+#include <tally/tally.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+using namespace tally;
+
+namespace {
+
+/// n answers in device memory, none of them written yet.
+template <class T>
+on_device<T> room_for(std::size_t n) {
+  return on_device<T>(std::vector<T>(n, T(-77)));
+}
+template <class T>
+std::vector<T> after(gpu::stream_ref stream, on_device<T> const& there) {
+  gpu::wait(0, stream);
+  tally_test_progress();
+  return there.back();
+}
+template <class Array, class T>
+bool same(Array const& host, std::vector<T> const& there) {
+  return same_bits(std::vector<T>(host.begin(), host.end()), there);
+}
+
+/// A stream of the test's own, and what it captures.
+class captured_stream {
+public:
+  captured_stream() {
+    auto const library = jit::open_first({"libcuda.so.1"});
+    REQUIRE(jit::bind(library, "cuStreamBeginCapture_v2", begin_));
+    REQUIRE(jit::bind(library, "cuStreamEndCapture", end_));
+    REQUIRE(jit::bind(library, "cuGraphInstantiateWithFlags", instantiate_));
+    REQUIRE(jit::bind(library, "cuGraphLaunch", launch_));
+    gpu::current_device const in_scope(gpu::device_of(0));
+    REQUIRE(gpu::driver_or_throw().stream_create(&stream_, 1) == 0);
+  }
+  void* handle() const { return stream_; }
+  gpu::stream_ref ref() const { return {stream_}; }
+  static constexpr int global = 0, relaxed = 2;
+  template <class Work>
+  void capture(int mode, Work const& work) {
+    gpu::current_device const in_scope(gpu::device_of(0));
+    REQUIRE(begin_(stream_, mode) == 0);
+    work();
+    void* graph = nullptr;
+    REQUIRE(end_(stream_, &graph) == 0);
+    REQUIRE(instantiate_(&made_, graph, 0) == 0);
+  }
+  void launch() {
+    gpu::current_device const in_scope(gpu::device_of(0));
+    REQUIRE(launch_(made_, stream_) == 0);
+  }
+
+private:
+  int (*begin_)(void*, int) = nullptr;
+  int (*end_)(void*, void**) = nullptr;
+  int (*instantiate_)(void**, void*, unsigned long long) = nullptr;
+  int (*launch_)(void*, void*) = nullptr;
+  gpu::driver::stream stream_ = nullptr;
+  void* made_ = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("folds of a whole source go to device memory with the bits of run") {
+  if (no_kernels()) return;
+  for (std::size_t const n : {1u, 1000u, 100'003u, 3'000'001u}) {
+    CAPTURE(n);
+    on_device const x(uneven_numbers<float>(n));
+    auto const source = from(device(static_cast<float const*>(x.data()), i64(n)));
+    auto const sums = room_for<float>(3);
+    auto const counts = room_for<i64>(2);
+    enqueue(source | reduce(sum, max, variance, count, argmin), sums.data(), sums.data() + 1, sums.data() + 2, counts.data(), counts.data() + 1);
+    auto const [total, greatest, width, elements, least] = run(source | reduce(sum, max, variance, count, argmin), on::gpu);
+    CHECK(same_bits(after({}, sums), std::vector<float>{total, greatest, width}));
+    CHECK(after({}, counts) == std::vector<i64>{elements, least});
+    enqueue(source | filter(_1 > 0.f) | reduce(sum, mean), sums.data(), sums.data() + 1, on::gpu, exact);
+    auto const [exact_total, exact_mean] = run(source | filter(_1 > 0.f) | reduce(sum, mean), on::gpu, exact);
+    CHECK(same_bits(after({}, sums), std::vector<float>{exact_total, exact_mean, width}));
+  }
+}
+
+TEST_CASE("an empty input has the answers of the identity") {
+  if (no_kernels()) return;
+  on_device const x(std::vector<float>{1.f});
+  auto const nothing = from(device(static_cast<float const*>(x.data()), 0));
+  auto const out = room_for<float>(3);
+  auto const counted = room_for<i64>(1);
+  enqueue(nothing | reduce(sum, min, max.or_else(3.f), count), out.data(), out.data() + 1, out.data() + 2, counted.data());
+  CHECK(after({}, out) == std::vector<float>{0.f, std::numeric_limits<float>::infinity(), 3.f});
+  CHECK(after({}, counted) == std::vector<i64>{0});
+  enqueue(from(shaped(device(static_cast<float const*>(x.data()), 0), 3, 0)) | over<1>(sum), out.data());
+  CHECK(after({}, out) == std::vector<float>{0.f, 0.f, 0.f});
+}
+
+TEST_CASE("groups along axes and between offsets, and as many segments as are counted on the device") {
+  if (no_kernels()) return;
+  auto const numbers = uneven_numbers<float>(600'000);
+  on_device const x(numbers);
+  auto const column = device(static_cast<float const*>(x.data()), 600'000);
+  auto const matrix = from(shaped(column, 300, 2000));
+  auto const rows = room_for<float>(300), columns = room_for<float>(2000);
+  enqueue(matrix | over<1>(mean), rows.data());
+  enqueue(matrix | over<0>(sum), columns.data());
+  CHECK(same(run(matrix | over<1>(mean), on::cpu), after({}, rows)));
+  CHECK(same(run(matrix | over<0>(sum), on::cpu), after({}, columns)));
+
+  std::vector<int> offsets{0, 0, 5, 7, 1000, 1001, 250'000, 600'000};
+  for (int k = 0; k < 1000; ++k)
+    offsets.push_back(600'000);
+  std::span const first_six(offsets.data(), 6);
+  on_device const begins(offsets);
+  i64 const most = i64(offsets.size()) - 1;
+  auto const of_segments = device(static_cast<int const*>(begins.data()), most + 1);
+  auto const expected = run(from(numbers) | by_segment(offsets, sum), on::cpu);
+  for (int const count_there : {7, 0, -3, 5, 100'000}) {
+    CAPTURE(count_there);
+    on_device const number(std::vector<int>{count_there});
+    auto const sums = room_for<float>(std::size_t(most));
+    enqueue(from(column) | by_segment(of_segments, sum).as_many_as(number.data()), sums.data());
+    auto const there = after({}, sums);
+    auto const n = std::clamp<i64>(count_there, 0, most);
+    bool right = true;
+    for (i64 s = 0; s < most; ++s)
+      right = right && same_bits(there[std::size_t(s)], s < n ? expected[std::size_t(s)] : -77.f);
+    CHECK(right);
+    if (count_there == 5)
+      CHECK(same_arrays(run(from(column) | by_segment(of_segments, sum).as_many_as(number.data()), on::gpu),
+                        run(from(numbers) | by_segment(first_six, sum), on::cpu)));
+    if (count_there < 0 || count_there > most)
+      CHECK_THROWS_AS(run(from(column) | by_segment(of_segments, sum).as_many_as(number.data()), on::gpu), bad_offsets);
+  }
+}
+
+TEST_CASE("wrong offsets leave nothing behind for whoever comes next on the stream") {
+  if (no_kernels()) return;
+  auto const numbers = uneven_numbers<float>(300'000);
+  on_device const x(numbers);
+  on_device const right(std::vector<int>{0, 100, 300'000}), wrong(std::vector<int>{0, 400'000, 3});
+  auto const column = device(static_cast<float const*>(x.data()), 300'000);
+  auto const sums = room_for<float>(2);
+  auto const by = [&](auto const& offsets) { return from(column) | by_segment(device(static_cast<int const*>(offsets.data()), 3), sum); };
+  auto const expected = run(by(right), on::gpu);
+  for (int again = 0; again < 3; ++again) {
+    enqueue(by(wrong), sums.data());
+    enqueue(by(right), sums.data());
+    CHECK(same(expected, after({}, sums)));
+    CHECK(same_arrays(expected, run(by(right), on::gpu)));
+    CHECK_THROWS_AS(run(by(wrong), on::gpu), bad_offsets);
+  }
+}
+
+TEST_CASE("a graph captured after prepare computes again over other data and other counts") {
+  if (no_kernels()) return;
+  std::size_t const n = 500'000;
+  on_device x(uneven_numbers<float>(n, 1));
+  std::vector<i64> const offsets{0, 10, 200'000, 500'000, 500'000};
+  on_device const begins(offsets), number(std::vector<i64>{3});
+  auto const column = device(static_cast<float const*>(x.data()), i64(n));
+  auto const totals = room_for<float>(1), rows = room_for<float>(1000), sums = room_for<float>(4);
+  captured_stream stream;
+  auto const where = on::gpu.stream(stream.handle());
+  auto const total = from(column) | sum;
+  auto const of_rows = from(shaped(column, 1000, 500)) | over<1>(max);
+  auto const of_segments = from(column) | by_segment(device(static_cast<i64 const*>(begins.data()), 5), sum).as_many_as(number.data());
+  prepare(total, totals.data(), where);
+  prepare(of_rows, rows.data(), where);
+  prepare(of_segments, sums.data(), where);
+  CHECK(after(stream.ref(), totals) == std::vector<float>{-77.f}); // nothing was queued
+  stream.capture(captured_stream::global, [&] {
+    enqueue(total, totals.data(), where);
+    enqueue(of_rows, rows.data(), where);
+    enqueue(of_segments, sums.data(), where);
+  });
+  for (unsigned seed = 1; seed < 5; ++seed) {
+    auto const numbers = uneven_numbers<float>(n, seed);
+    std::vector<i64> const count_now{i64(seed)};
+    gpu::copy(x.data(), numbers.data(), n * sizeof(float), 0, stream.ref());
+    gpu::copy(number.data(), count_now.data(), sizeof(i64), 0, stream.ref());
+    stream.launch();
+    CHECK(same_bits(after(stream.ref(), totals)[0], run(from(numbers) | sum, on::cpu)));
+    CHECK(same(run(from(shaped(numbers, 1000, 500)) | over<1>(max), on::cpu), after(stream.ref(), rows)));
+    auto const expected = run(from(numbers) | by_segment(offsets, sum), on::cpu);
+    auto const there = after(stream.ref(), sums);
+    for (unsigned s = 0; s < seed; ++s)
+      CHECK(same_bits(there[s], expected[s]));
+  }
+}
+
+TEST_CASE("what was not prepared is refused under capture, and host memory always") {
+  if (no_kernels()) return;
+  on_device const x(uneven_numbers<double>(4'000'000));
+  auto const out = room_for<double>(4'000'000);
+  auto const column = device(static_cast<double const*>(x.data()), 4'000'000);
+  captured_stream stream;
+  auto const where = on::gpu.stream(stream.handle());
+  stream.capture(captured_stream::relaxed, [&] { CHECK_THROWS_AS(enqueue(from(column) | sum, out.data(), where), not_prepared); });
+  std::vector<double> const here(10);
+  double total = 0;
+  CHECK_THROWS_AS(enqueue(from(here) | sum, out.data()), wrong_residence);
+  CHECK_THROWS_AS(enqueue(from(column) | sum, &total), wrong_residence);
+  std::vector<int> const offsets{0, 3};
+  CHECK_THROWS_AS(enqueue(from(column) | by_segment(offsets, sum), out.data()), wrong_residence);
+  CHECK_THROWS_AS(enqueue(from(column) | sum, static_cast<double*>(nullptr)), null_column);
+}
