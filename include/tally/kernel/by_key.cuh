@@ -8,6 +8,7 @@
 #include <tally/fold/key_table.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/bin_of.cuh>
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
@@ -197,26 +198,14 @@ private:
         unpack([&](auto const&... v) { to_cell::add(base_of(i), count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
     });
   }
-  /// The bin of a row that passes, -1 where it has none.
-  template <bool Tells = true, class Row>
-  __device__ __forceinline__ i64 bin_of(Row const& r) const {
-    if (!where.mask.eval(r))
-      return -1;
-    auto const key = where.key.eval(r);
-    if (is_in_bins(key, where.bins))
-      return static_cast<i64>(key);
-    if constexpr (Tells && !Where::drops_strays)
-      atomicMin(reinterpret_cast<cells::word64*>(to.stray), static_cast<cells::word64>(r.position));
-    return -1;
-  }
   template <class Row>
   __device__ __forceinline__ void feed_in_order(Row const& r) const {
-    if (i64 const bin = bin_of(r); bin >= 0)
+    if (i64 const bin = bin_of(where, r, to.stray); bin >= 0)
       add(r, bin);
   }
   template <class Row>
   __device__ __forceinline__ void feed(Row const& r, i64 kept) const {
-    if (i64 const bin = bin_of(r); bin >= 0)
+    if (i64 const bin = bin_of(where, r, to.stray); bin >= 0)
       add(r, at.groups == 1 ? bin : bin * at.groups + kept);
   }
 
@@ -224,7 +213,7 @@ private:
   template <bool Tells>
   __device__ __forceinline__ i64 bin_of_row(i64 r) const {
     auto const place = place_of_row(r);
-    return bin_of<Tells>(row_at_place(p.columns, place, place.position));
+    return bin_of<Tells>(where, row_at_place(p.columns, place, place.position), to.stray);
   }
   __device__ __forceinline__ grid_place<columns> place_of_row(i64 r) const {
     grid_place<columns> place{};

@@ -142,7 +142,7 @@ __device__ __forceinline__ typename Program::states fold_straight(Program const&
   return out;
 }
 
-/// What all warps of a launch know.
+/// What all warps of a launch know. Other ways to read elements and to answer stand in front of these in what derives from it.
 template <class Program, class Nodes, class Offset>
 struct segments_of {
   Program const& p;
@@ -156,6 +156,18 @@ struct segments_of {
   __device__ __forceinline__ i64 offset(i64 s) const { return static_cast<i64>(at.offsets[s]) - cut.base; }
   __device__ __forceinline__ void report(i64 number) const { atomicMax(reinterpret_cast<unsigned long long*>(fault), ~static_cast<unsigned long long>(number)); }
   __device__ __forceinline__ bool valid(i64 begin, i64 end) const { return 0 <= begin && begin <= end && end <= cut.extent; }
+  /// The rows of a segment that begins at an element, and of one that begins at element x of a tile and has n elements.
+  __device__ __forceinline__ auto rows_from(i64, i64 begin) const { return segment_rows<Program>{p, begin}; }
+  template <segments_plan P>
+  using tile = kernel::tile<P, cuda::std::remove_cvref_t<decltype(Program::columns)>>;
+  template <class Tile>
+  __device__ __forceinline__ void stage(Tile& t, i64 begin, int count, int lane) const {
+    t.stage(p.columns, begin, count, lane);
+  }
+  template <segments_plan P>
+  __device__ __forceinline__ auto rows_in(tile<P> const& t, i64, i64 begin, int x, int) const {
+    return tile_rows<P, Program>{p, t, begin, x};
+  }
   __device__ __forceinline__ void answer(typename Program::states const& s, i64 n, i64 segment) const {
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const& m = get<i>(p.leaves).monoid;
@@ -211,7 +223,7 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
   constexpr i64 size = elements_of_part<P, Program>;
   i64 const left = n - k * size;
   int const leaves = left >= size ? P.leaves_per_part : int((left - 1) / elements + 1);
-  segment_rows<Program> const rows{all.p, begin};
+  auto const rows = all.rows_from(segment, begin);
   auto s = fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(all.p, rows, n, k * P.leaves_per_part, leaves, lane);
   i64 const parts = (n - 1) / size + 1;
   // among segments of several nodes of a level, at most one begins in a stretch of a node's length, and at most one goes on there
@@ -228,7 +240,7 @@ template <segments_plan P, class All>
 __device__ __forceinline__ void fold_tiny(All const& all, i64 s, bool own, i64 origin, int total, int x, int n) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   constexpr int each = P.elements_per_lane;
-  segment_rows<Program> const rows{all.p, origin + (own && n > 0 ? x : 0)};
+  auto const rows = all.rows_from(s, origin + (own && n > 0 ? x : 0));
   int const mine = own ? n : 0, last = mine > 0 ? mine - 1 : 0;
   decltype(rows.row_at(0)) held[each];
   if (total > 0)
@@ -252,7 +264,7 @@ __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int co
     return fold_tiny<P>(all, s + lane, own, origin, total, x, n);
   int const size_class = n <= each ? 0 : 32 - __clz((n - 1) / each); // 2^size_class lanes take it
   u32 classes = __reduce_or_sync(0xffffffffu, is_straight ? 1u << size_class : 0u);
-  t.stage(all.p.columns, origin, total, lane);
+  all.stage(t, origin, total, lane);
   __syncwarp();
 #pragma unroll 1
   for (; classes != 0; classes &= classes - 1) {
@@ -269,7 +281,7 @@ __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int co
       int const q = done + (lane >> log_lanes);
       int const who = t.order[q < size ? q : 0];
       int const elements = __shfl_sync(0xffffffffu, n, who), at = __shfl_sync(0xffffffffu, x, who);
-      tile_rows<P, Program> const rows{all.p, t, origin + at, at};
+      auto const rows = all.template rows_in<P>(t, s + who, origin + at, at, elements);
       int const mine = q < size ? elements - j * each : 0;
       int const from = mine > 0 ? j * each : -at; // a lane without an element reads what is there and looks at nothing
       decltype(rows.row_near(0, 0)) held[each];
@@ -287,7 +299,7 @@ __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int co
   for (; longer != 0; longer &= longer - 1) {
     int const who = __ffs(int(longer)) - 1;
     int const elements = __shfl_sync(0xffffffffu, n, who), at = __shfl_sync(0xffffffffu, x, who);
-    tile_rows<P, Program> const rows{all.p, t, origin + at, at};
+    auto const rows = all.template rows_in<P>(t, s + who, origin + at, at, elements);
     static_assert(P.tile_elements <= shape_of<Program>.elements(), "a segment of a tile is not longer than a leaf");
     auto const states = fold_leaf_by_warp<1, true>(all.p, rows, 0, elements, lane);
     if (lane == 0)
@@ -367,30 +379,36 @@ __device__ __forceinline__ decltype(auto) groups_there(Groups const& at) {
     return (at);
 }
 
+/// Folds all segments: every warp its share.
+template <segments_plan P, class All, class Tile>
+__device__ __forceinline__ void fold_segments(All const& all, Tile* tiles) {
+  int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
+  i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
+  i64 const cost[2] = {share * all.cut.share, (share + 1) * all.cut.share};
+  bool const is_last = i64(gridDim.x) * P.warps_per_block == share + 1;
+  i64 found[2];
+  find_segments(all, cost, lane, found);
+  fold_share<P>(all, tiles[warp], cost[0], found[0], is_last ? all.at.segments() : found[1], lane);
+}
+
 /// Folds all segments. An offset is wrong that is below the one before it, below 0 at the front, or beyond the extent at the end; then
 /// answers are not to be looked at.
 template <segments_plan P, class Program, class Nodes, class Offset>
 __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     segments(__grid_constant__ Program const p, __grid_constant__ groups_between_offsets<Offset> const at, __grid_constant__ segments_cut const cut,
              __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to, u32* parts, u32* arrivals, u64* fault) {
-  using Tile = tile<P, cuda::std::remove_cvref_t<decltype(p.columns)>>;
+  using All = segments_of<Program, Nodes, Offset>;
+  using Tile = typename All::template tile<P>;
   __shared__ alignas(16) unsigned char tiles[P.warps_per_block * sizeof(Tile)];
   auto const& there = groups_there<P>(at);
-  segments_of<Program, Nodes, Offset> const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
-  int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
-  i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
-  i64 const segments = there.segments();
-  if (share == 0 && lane == 0) {
+  All const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
     if (all.offset(0) < 0)
       all.report(0);
-    if (all.offset(segments) > cut.extent)
-      all.report(segments);
+    if (all.offset(there.segments()) > cut.extent)
+      all.report(there.segments());
   }
-  i64 const cost[2] = {share * cut.share, (share + 1) * cut.share};
-  bool const is_last = i64(gridDim.x) * P.warps_per_block == share + 1;
-  i64 found[2];
-  find_segments(all, cost, lane, found);
-  fold_share<P>(all, reinterpret_cast<Tile*>(tiles)[warp], cost[0], found[0], is_last ? segments : found[1], lane);
+  fold_segments<P>(all, reinterpret_cast<Tile*>(tiles));
 }
 
 } // namespace tally::inline v0::kernel

@@ -142,10 +142,6 @@ template <class Program>
 inline constexpr bool any_checked = false;
 template <class Columns, class... Leaves>
 inline constexpr bool any_checked<program<Columns, Leaves...>> = (false || ... || checked_leaf<Leaves>);
-template <class... States>
-constexpr int words_of_each(pack<States...> const*) {
-  return int((0 + ... + ((sizeof(States) + 3) / 4)));
-}
 
 /// A request for a part of a domain's program, whose offsets a device reads less `base`.
 template <class Offset, class Program, class... Nodes>

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The bin of one element, and what is noted of a key that names none. Layer 4.
+#pragma once
+
+#include <tally/fold/keys.hpp>
+
+namespace tally::inline v0::kernel {
+
+/// The bin of a row that passes, -1 where it has none; the first position of a stray is kept where it is told.
+template <bool Tells = true, class Where, class Row>
+__device__ __forceinline__ i64 bin_of(Where const& where, Row const& r, u64* stray) {
+  if (!where.mask.eval(r))
+    return -1;
+  auto const key = where.key.eval(r);
+  if (is_in_bins(key, where.bins))
+    return static_cast<i64>(key);
+  if constexpr (Tells && !Where::drops_strays)
+    atomicMin(reinterpret_cast<unsigned long long*>(stray), static_cast<unsigned long long>(r.position));
+  return -1;
+}
+
+} // namespace tally::inline v0::kernel
