@@ -12,13 +12,18 @@
 
 namespace tally::inline v0::gpu {
 
-unit unit_of(keyed_type const& t, keys_plan const& p) {
+unit unit_without_name(keyed_type const& t, char const* header) {
   unit u;
-  u.header = "tally/kernel/by_key.cuh";
+  u.header = header;
   u.extra_headers = headers_for(t.of);
   u.definitions = t.of.definitions();
   u.assertions = layout_assertions(t.of) + fmt::format("using where = {};\nstatic_assert(sizeof(where) == {}, \"host and device lay its key out alike\");\n",
                                                        t.where(), t.where_bytes);
+  return u;
+}
+
+unit unit_of(keyed_type const& t, keys_plan const& p) {
+  unit u = unit_without_name(t, "tally/kernel/by_key.cuh");
   u.name_expression = fmt::format("tally::kernel::by_key<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
   return u;
 }
@@ -57,11 +62,11 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
 
 } // namespace
 
-keys_planned enqueue(keys_request& r, keys_in_flight& flight) {
+keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   keys_planned const chosen = make_keys_plan(r.f);
-  kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
+  kernel const& k = kernels.get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
   keyed_memory memory = lay_out(r, chosen.plan, flight);
   auto phase = keyed_phase::open;
   void* arguments[] = {const_cast<void*>(r.where), r.program, &r.f.at, const_cast<void*>(r.nodes), &memory, &r.to, &phase};

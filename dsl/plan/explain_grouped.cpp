@@ -74,8 +74,10 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
-/// Keys that are found take a walk of their own.
-i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : d.kind == grouping_kind::found_keys ? 2 : 1; }
+bool sorts(domain_description const& d) { return d.is_sorted && d.of.on_gpu; }
+/// Keys that are found take a walk of their own, and so do slots by which elements are sorted.
+i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : 1 + (d.kind == grouping_kind::found_keys) + sorts(d); }
+i64 launches_of(domain_description const& d) { return passes_of(d) + (sorts(d) ? 3 * d.of_sorted.passes + 1 : 0); }
 /// Columns of keys that are found first are read for that, and for the folds.
 i64 times_read(domain_description const& d, std::size_t c) { return (d.columns_of_key >> c & 1) != 0 ? 2 : 1; }
 
@@ -229,6 +231,15 @@ void word_segments_of_gpu(domain_description& d) {
   }
 }
 
+/// What the planners of keys know of a domain.
+keys_facts keys_of(domain_description const& d) {
+  keys_facts f = d.by_key;
+  f.of = d.of.facts;
+  f.of.extent = d.at.extent;
+  f.at = d.at;
+  return f;
+}
+
 /// What the read in front does that finds the keys; their number is known only then, so the folds are planned for most keys of its table.
 void word_search_of_gpu(domain_description& d, keys_facts& f) {
   d.of_search = make_find_keys_plan({f.of, f.at, d.key_bytes});
@@ -241,11 +252,14 @@ std::string search_of(domain_description const& d) {
                      search.slots, d.key_bytes == 8 ? 16 : 8, planning::more_key_slots, search.slots / 2);
 }
 
+std::string cut_of_search(domain_description const& d) {
+  auto const& search = d.of_search;
+  return fmt::format("search: {} of {} threads, {} a load, {} in flight", several(search.blocks, "block"), search.plan.threads_per_block,
+                     several(search.plan.elements_per_load, "element"), several(search.plan.loads_in_flight, "load"));
+}
+
 void word_keys_of_gpu(domain_description& d) {
-  keys_facts f = d.by_key;
-  f.of = d.of.facts;
-  f.of.extent = d.at.extent;
-  f.at = d.at;
+  keys_facts f = keys_of(d);
   if (d.kind == grouping_kind::found_keys) word_search_of_gpu(d, f);
   d.of_keys = make_keys_plan(f);
   keys_plan const& p = d.of_keys.plan;
@@ -268,9 +282,7 @@ void word_keys_of_gpu(domain_description& d) {
   if (p.in_place) d.shape += "; sums are made where the answers go";
   d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                       several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
-  if (d.kind == grouping_kind::found_keys)
-    d.cut = fmt::format("search: {} of {} threads, {} a load, {} in flight; folds: {}", several(d.of_search.blocks, "block"), d.of_search.plan.threads_per_block,
-                        several(d.of_search.plan.elements_per_load, "element"), several(d.of_search.plan.loads_in_flight, "load"), d.cut);
+  if (d.kind == grouping_kind::found_keys) d.cut = fmt::format("{}; folds: {}", cut_of_search(d), d.cut);
   for (auto& s : d.of.sources) {
     s.load = s.bytes_per_element == 0 ? "computed"
                                       : fmt::format("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
@@ -280,10 +292,37 @@ void word_keys_of_gpu(domain_description& d) {
   add_refusals(d, d.of_keys.why_not);
 }
 
+/// Elements are sorted by slot, and the slots folded as segments of them.
+void word_sorted_keys_of_gpu(domain_description& d) {
+  keys_facts f = keys_of(d);
+  bool const found = d.kind == grouping_kind::found_keys;
+  if (found) word_search_of_gpu(d, f);
+  d.of_sorted = make_sorted_keys_plan(f);
+  sorted_keys_planned const& s = d.of_sorted;
+  d.blocks = s.folds.blocks;
+  d.route = found ? "found keys, sorted" : "sorted";
+  if (found) d.shape = search_of(d);
+  d.shape += fmt::format("the numbers of the elements are sorted by slot in {} of {} bits, in {} of global memory; the slots are folded as segments "
+                         "of them, each along the tree of its own elements",
+                         s.passes == 1 ? "one pass" : fmt::format("{} passes", s.passes), bits_of_slot_digit, words::bytes(double(s.sort_bytes)));
+  d.cut = fmt::format("sort: {} of {} threads, {} a thread; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as "
+                      "{}; parts meet {} by {}",
+                      several(s.blocks, "block"), s.plan.threads_per_block, several(s.plan.elements_per_thread, "element"),
+                      several(s.folds.blocks, "block"), s.plan.folds.threads_per_block(), s.folds.cut.share, cost_of_offset, parts_that_meet,
+                      parts_that_meet);
+  if (found) d.cut = fmt::format("{}; {}", cut_of_search(d), d.cut);
+  for (auto& c : d.of.sources) {
+    c.load = c.bytes_per_element == 0 ? "computed" : fmt::format("ldg, {} B per load", c.bytes_per_element);
+    c.why = c.bytes_per_element == 0 ? "nothing is read" : "elements of a slot lie apart";
+    if (c.staged) c.why += ", after a copy from host memory";
+  }
+  add_refusals(d, s.why_not);
+}
+
 void word_gpu_folds(domain_description& d) {
   for (auto& f : d.of.folds) {
     f.block = f.exact ? "digits" : spell(block_algorithm::neighbour_tree);
-    f.grid = d.planned.cut.chunks > 1 || d.kind == grouping_kind::segments ? "ordered_partials" : "none";
+    f.grid = d.planned.cut.chunks > 1 || d.kind == grouping_kind::segments || sorts(d) ? "ordered_partials" : "none";
   }
 }
 
@@ -312,6 +351,9 @@ void word_domain(domain_description& d) {
   } else if (d.of.on_gpu && d.kind == grouping_kind::segments) {
     word_segments_of_gpu(d);
     word_gpu_folds(d);
+  } else if (sorts(d)) {
+    word_sorted_keys_of_gpu(d);
+    word_gpu_folds(d);
   } else if (d.of.on_gpu) {
     word_keys_of_gpu(d);
     for (auto& f : d.of.folds) f.block = f.grid = "atomics";
@@ -321,7 +363,7 @@ void word_domain(domain_description& d) {
     for (auto& f : d.of.folds) words::word_host_fold(f);
   }
   bool const keyed = d.kind == grouping_kind::keys || d.kind == grouping_kind::found_keys;
-  auto const order = keyed && d.of.facts.promise == contract::fast ? combine_order::free : combine_order::canonical_tree;
+  auto const order = keyed && !sorts(d) && d.of.facts.promise == contract::fast ? combine_order::free : combine_order::canonical_tree;
   for (auto& f : d.of.folds) f.rounding = words::rounding(f, d.of.facts, order, reads(d));
 }
 
@@ -424,8 +466,10 @@ i64 domain_description::bytes_moved() const {
     for (std::size_t c = 0; c < of.sources.size(); ++c)
       total += of_column(*this, c, [&](i64 n, i64 step) {
         i64 const size = of.sources[c].bytes_per_element;
-        return n * std::max(size, size == 0 ? 0 : std::min(step * size, bytes_per_sector)) * times_read(*this, c);
+        i64 const apart = sorts(*this) ? bytes_per_sector : std::min(step * size, bytes_per_sector);
+        return n * std::max(size, size == 0 ? 0 : apart) * times_read(*this, c);
       });
+  if (sorts(*this) && reads(*this)) total += (1 + 2 * of_sorted.passes) * (of_sorted.sort_bytes / 2);
   return total + (reads(*this) ? bytes_beside : 0);
 }
 
@@ -454,7 +498,7 @@ double grouped_description::expected_seconds() const {
   double total = 0;
   for (auto const& d : domains)
     if (reads(d) && rate > 0)
-      total += double(passes_of(d)) * head.facts.target.launch_seconds + (d.shares_read ? 0 : double(d.bytes_moved()) / rate) + double(d.bytes_written()) / rate;
+      total += double(launches_of(d)) * head.facts.target.launch_seconds + (d.shares_read ? 0 : double(d.bytes_moved()) / rate) + double(d.bytes_written()) / rate;
   return total;
 }
 

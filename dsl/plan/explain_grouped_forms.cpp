@@ -75,10 +75,20 @@ words::json domain_of(domain_description const& d) {
   if (elements)
     launch = {{"blocks", d.blocks}, {"threads_per_block", written.strip.threads_per_block()}};
   bool const found = d.kind == grouping_kind::found_keys && d.blocks > 0, keys = d.kind == grouping_kind::keys && d.blocks > 0;
-  if (keys || found)
+  bool const sorted = (keys || found) && d.is_sorted;
+  if (sorted)
+    launch = {{"blocks", d.blocks},
+              {"threads_per_block", d.of_sorted.plan.folds.threads_per_block()},
+              {"sort",
+               {{"blocks", d.of_sorted.blocks},
+                {"threads_per_block", d.of_sorted.plan.threads_per_block},
+                {"passes", d.of_sorted.passes},
+                {"bytes", d.of_sorted.sort_bytes}}}};
+  else if (keys || found)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
   if (found)
     launch["search"] = {{"blocks", d.of_search.blocks}, {"threads_per_block", d.of_search.plan.threads_per_block}, {"slots", d.of_search.slots}};
+  std::string const folds_of_keys = sorted ? spell(d.of_sorted.plan) : spell(d.of_keys.plan);
   bool const planned_axes = d.planned.cut.sets > 0;
   return {{"name", d.name},
           {"kind", spell_kind(d.kind)},
@@ -99,8 +109,8 @@ words::json domain_of(domain_description const& d) {
           {"launch", launch},
           {"plan", d.is_let && d.shares_read ? ""
                    : elements ? spell(written, int(d.of.sources.size()), d.arrays)
-                   : keys                                                        ? spell(d.of_keys.plan)
-                   : found                                                       ? spell(d.of_search.plan) + ", " + spell(d.of_keys.plan)
+                   : keys                                                        ? folds_of_keys
+                   : found                                                       ? spell(d.of_search.plan) + ", " + folds_of_keys
                    : d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
                    : planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
                    : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)

@@ -90,6 +90,12 @@ std::string spell(segments_plan const& p) {
                      p.leaves_per_part, p.counted);
 }
 
+std::string spell(sorted_keys_plan const& p) {
+  return fmt::format("tally::sorted_keys_plan{{.threads_per_block = {}, .elements_per_thread = {}, .wide_numbers = {}, "
+                     ".one_reduced_axis = {}, .no_kept_axis = {}, .folds = {}}}",
+                     p.threads_per_block, p.elements_per_thread, p.wide_numbers, p.one_reduced_axis, p.no_kept_axis, spell(p.folds));
+}
+
 std::string spell(mixed_plan const& p) {
   return fmt::format("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}}}", p.stages, p.blocks_per_multiprocessor);
 }

@@ -181,12 +181,31 @@ TEST_CASE("keys that are found have a search in front, and count what it reads")
     for (char const* part : {"find_keys", "by_key"}) CHECK(says(few.ptx(), part));
 }
 
+TEST_CASE("keys whose folds need an order are sorted, and so are those that are found") {
+  auto const r = from(device(reinterpret_cast<float const*>(0x1000), 1 << 20), device(reinterpret_cast<i32 const*>(0x2000), 1 << 20));
+  auto const e = explain(r | reduce(by_key(_2, 1000, logsumexp(_1), count)), targets::h200);
+  auto const& d = e.details().domains[0];
+  CHECK(e.details().head.on_gpu);
+  CHECK(d.route == "sorted");
+  CHECK(says(d.shape, "2 passes of 8 bits"));
+  CHECK(refuses(d.why_not, "tables of slots", "in their order"));
+  CHECK(e.details().passes() == 2);
+  CHECK(d.bytes_moved() > 3 * d.bytes_read());
+  CHECK(d.of.folds[0].grid == "ordered_partials");
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::sorted_keys_plan{"));
+  CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
+  CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 2);
+  auto const found = explain(r | reduce(group_by(_2, logsumexp(_1))), targets::h200, fast);
+  CHECK(found.details().domains[0].route == "found keys, sorted");
+  CHECK(found.details().passes() == 3);
+  CHECK(says(found.details().domains[0].of.folds[0].rounding, "at most"));
+  for (char const* plan : {"tally::find_keys_plan{", "tally::sorted_keys_plan{"}) CHECK(says(read(found)["domains"][0]["plan"].get<std::string>(), plan));
+  CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "tables");
+}
+
 TEST_CASE("what holds one domain on the host holds all, and is said") {
   std::vector<float> const x(12, 1.f);
   std::vector<i32> const key(12, 1);
-  auto const ordered = explain(from(x, key) | reduce(group_by(_2, logsumexp(_1)), max(_1)), targets::h200);
-  CHECK_FALSE(ordered.details().head.on_gpu);
-  CHECK(refuses(ordered.details().head.why_not, "a GPU", "in order"));
   auto const lambda = explain(from(shaped(x, 3, 4)) | map([](float v) { return v * 2; }) | reduce(over<0>(sum)), targets::h200);
   CHECK_FALSE(lambda.details().head.on_gpu);
   CHECK(refuses(lambda.details().head.why_not, "a GPU", "no device text"));

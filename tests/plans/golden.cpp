@@ -163,6 +163,7 @@ TEST_CASE("groupings, domain by domain") {
   check_plan("keyed_rows", explain(rows, targets::h200));
   check_plan("keyed_rows_fast", explain(rows, targets::h200, fast));
   check_plan("found_keys", explain(from(numbers<float>(mi), numbers<i32>(mi)) | reduce(group_by(_2, sum(_1), count)), targets::h200));
+  check_plan("sorted_keys", explain(from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, logsumexp(_1), sum(_1), count)), targets::h200));
   auto const keyed = from(numbers<float>(mi), numbers<i32>(mi)) | filter(_1 > 0.f) |
                      reduce(by_key(_2, 1000, sum(_1), count), histogram(_1, 0.f, 1.f, 64), group_by(_2, max(_1)));
   check_plan("keys_host", explain(keyed, on::cpu.threads(8)));

@@ -233,12 +233,6 @@ struct a_histogram_has_bounds_and_bins : ill_formed {
                                  "even_bins(_1, low, high, bins); folds in place of the count come last. docs/errors.md#R30");
 };
 template <class... Given>
-struct a_keyed_fold_needs_its_order : ill_formed {
-  static_assert(never<Given...>, "[tally-R31] on::gpu: a fold by key depends on the order of its elements and has no exact form; "
-                                 "sums, means, variances, counts and extremes have none or need none. Run it on::cpu. "
-                                 "docs/errors.md#R31");
-};
-template <class... Given>
 struct enqueue_needs_a_kernel_that_finishes : ill_formed {
   static_assert(never<Given...>, "[tally-R37] enqueue and prepare(reduction, outputs...) take folds of the whole source, one over or one "
                                  "by_segment, none of them checked() or maybe(), and for each answer a pointer to its own type; the place "

@@ -16,6 +16,7 @@
 #include <tally/plan/mixed.hpp>
 #include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
+#include <tally/plan/sorted_keys.hpp>
 
 namespace tally::inline v0 {
 
@@ -59,6 +60,8 @@ struct domain_description {
   segments_plan of_segments{}; ///< of segments on a GPU
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
+  bool is_sorted = false;    ///< a GPU sorts the elements of keys, because a fold needs their order
+  sorted_keys_planned of_sorted{}; ///< of keys on a GPU where it does
   u32 columns_of_key = 0;    ///< of keys that are found first, by a read of their own: the columns that it looks at, a bit each
   int key_bytes = 0;
   find_keys_planned of_search{}; ///< of that read on a GPU

@@ -12,6 +12,7 @@
 #include <tally/plan/keys_plan.hpp>
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
+#include <tally/plan/sorted_keys_plan.hpp>
 
 namespace tally::inline v0 {
 
@@ -28,6 +29,8 @@ std::string spell(find_keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);
+/// "tally::sorted_keys_plan{.threads_per_block = ...}".
+std::string spell(sorted_keys_plan const& p);
 /// "tally::mixed_plan{.stages = ...}".
 std::string spell(mixed_plan const& p);
 

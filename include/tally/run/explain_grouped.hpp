@@ -43,35 +43,42 @@ template <class Offset, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
   return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), d.of.facts.target);
 }
-template <class Where, class Program, class Nodes>
+/// Of Sorted elements both kernels: the sort and the folds.
+template <bool Sorted, class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_keys(domain_description const& d) {
-  return gpu::ptx_of(gpu::unit_of(keyed_types<Where, Program, Nodes>::type(), d.of_keys.plan), d.of.facts.target);
+  auto const& type = keyed_types<Where, Program, Nodes>::type();
+  target const& t = d.of.facts.target;
+  if constexpr (Sorted)
+    return gpu::ptx_of(gpu::unit_of_sort(type, d.of_sorted.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, d.of_sorted.plan), t);
+  else
+    return gpu::ptx_of(gpu::unit_of(type, d.of_keys.plan), t);
 }
-/// What the planner of keys knows of the types of a domain.
-template <class Where, class Program, class Nodes>
+/// What the planner of keys knows of the types of a domain, whose elements are Sorted or not.
+template <bool Sorted, class Where, class Program, class Nodes>
 [[gnu::cold]] void describe_keys(domain_description& out, domain<Where, Program, Nodes> const& d) {
   out.by_key = facts_of_keys(d, d.program, out.at, target{}, contract{});
   out.by_key.slots = out.groups;
+  out.is_sorted = Sorted;
   if constexpr (Program::lowerable && Where::lowerable)
-    out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
+    out.ptx_of = &ptx_of_keys<Sorted, Where, Program, Nodes>;
 }
-/// Both kernels: the search, and the folds as they are planned for most keys of the first table.
-template <class Where, class Program, class Nodes>
+/// The search, and the folds as they are planned for most keys of the first table.
+template <bool Sorted, class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_found_keys(domain_description const& d) {
   using search = find_keys_types<Where, Program>;
   using Numbered = typename groups_by_number<Where, typename search::word>::type;
-  return gpu::ptx_of(gpu::unit_of(search::type(), d.of_search.plan), d.of.facts.target) + ptx_of_keys<Numbered, Program, Nodes>(d);
+  return gpu::ptx_of(gpu::unit_of(search::type(), d.of_search.plan), d.of.facts.target) + ptx_of_keys<Sorted, Numbered, Program, Nodes>(d);
 }
 /// The same of a domain whose keys are found first, folded by their numbers.
-template <class Where, class Program, class Nodes>
+template <bool Sorted, class Where, class Program, class Nodes>
 [[gnu::cold]] void describe_found_keys(domain_description& out, domain<Where, Program, Nodes> const& d) {
   using search = find_keys_types<Where, Program>;
   using Numbered = typename groups_by_number<Where, typename search::word>::type;
-  describe_keys(out, domain<Numbered, Program, Nodes>{Numbered(groups_by_number<Where, typename search::word>::among(d.where, {}, 0)), d.program, d.nodes});
+  describe_keys<Sorted>(out, domain<Numbered, Program, Nodes>{Numbered(groups_by_number<Where, typename search::word>::among(d.where, {}, 0)), d.program, d.nodes});
   out.columns_of_key = columns_named<decltype(d.where.key)> | columns_named<decltype(d.where.mask)>;
   out.key_bytes = int(sizeof(key_type_of<Where, Program>));
   if constexpr (Program::lowerable && Where::lowerable)
-    out.ptx_of = &ptx_of_found_keys<Where, Program, Nodes>;
+    out.ptx_of = &ptx_of_found_keys<Sorted, Where, Program, Nodes>;
 }
 template <class Program, class... Nodes>
 constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
@@ -104,18 +111,19 @@ template <class Offset, class Program, class Nodes, class Source>
 }
 template <class Where, class Program, class Nodes, class Direct, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
+  using Keyed = std::remove_cvref_t<decltype(d)>;
   bool const as_they_come = out.of.facts.promise == contract::fast;
   auto const& exact = static_cast<domain<Where, Program, Nodes> const&>(d);
   if constexpr (requires { d.where.bins; }) {
     out.kind = grouping_kind::keys;
     out.at = layout_of(s, Where::is_reduced);
     out.groups = d.where.bins * out.at.groups;
-    as_they_come ? describe_keys(out, d.direct) : describe_keys(out, exact);
+    as_they_come ? describe_keys<is_sorted<true, Keyed>>(out, d.direct) : describe_keys<is_sorted<false, Keyed>>(out, exact);
   } else {
     out.kind = grouping_kind::found_keys;
     out.at = layout_of_all(s);
     out.groups = -1;
-    as_they_come ? describe_found_keys(out, d.direct) : describe_found_keys(out, exact);
+    as_they_come ? describe_found_keys<is_sorted<true, Keyed>>(out, d.direct) : describe_found_keys<is_sorted<false, Keyed>>(out, exact);
   }
   out.of.facts.extent = out.at.extent * out.at.groups;
 }
@@ -126,8 +134,7 @@ std::string why_no_kernel() {
   if constexpr (std::same_as<decltype(judge_domain<Domain, on::gpu_place>()), allowed> || !decltype(Domain::program)::lowerable)
     return {};
   else if constexpr (!std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
-    return requires(Domain const& d) { requires !std::remove_cvref_t<decltype(d.where)>::lowerable; } ? "only the host can compute the keys"
-                                                                                               : "a fold needs the elements of a key in order";
+    return "only the host can compute the keys";
   else
     return "no kernel folds this grouping";
 }

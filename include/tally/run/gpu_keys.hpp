@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to the routes of folds by key on a GPU. Layer 5. Planning, compiling, staging and the three launches are compiled in
+// The door to the routes of folds by key in tables on a GPU. Layer 5. Planning, compiling, staging and the three launches are compiled in
 // dsl/gpu/keys.cpp.
 #pragma once
 
@@ -19,12 +19,12 @@ struct keyed_type {
   int fold_count;
   int cell_bytes[max_keyed_folds];
   bool locks;
+  int words_per_place; ///< 32-bit words of all states, each state in words of its own
 };
 
 /// One keyed read.
 struct keys_request {
   keyed_type const* type;
-  kernels_of<keys_plan>* kernels;
   void* program; ///< pointers of staged columns are replaced in place
   void const* where;
   void const* nodes;
@@ -43,13 +43,15 @@ struct keys_in_flight {
 };
 
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
-keys_planned enqueue(keys_request& r, keys_in_flight& flight);
+keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
 /// Waits; the first position whose key names no bin and that key, or -1. Throws overflow.
 struct stray_key {
   i64 position;
   u64 key;
 };
 stray_key stray_of(keys_request const& r, keys_in_flight const& flight);
+/// The translation unit of a kernel without its name: one of a header under tally/kernel.
+unit unit_without_name(keyed_type const& t, char const* header);
 /// The translation unit for a plan, for tests.
 unit unit_of(keyed_type const& t, keys_plan const& p);
 

@@ -178,7 +178,7 @@ struct find_keys_types<Where, program<Columns, Leaves...>> {
   }
 };
 
-template <class Where, class Program, class... Nodes, class Source>
+template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
@@ -205,7 +205,7 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
     d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, static_cast<i64>(found.at.keys));
     d.program.columns = read.columns; // where they were staged
   }
-  auto answers = compute_bins_on_gpu(d, s, place, c);
+  auto answers = compute_bins_on_gpu<Sorted>(d, s, place, c);
   mdarray<K, 1> keys({d.where.bins});
   if (keys.size() > 0) {
     if constexpr (sizeof(K) == sizeof(Word)) {
@@ -239,10 +239,11 @@ template <int Rank, class Key, class Mask, class Program, class Nodes, class Dir
 auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes, Direct> const& d, Source const& s,
                     on::gpu_place where, contract c) {
   using Where = groups_by_any_key<Rank, Key, Mask>;
+  using Keyed = std::remove_cvref_t<decltype(d)>;
   if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
     if (c == contract::fast)
-      return detail::compute_found_on_gpu(d.direct, s, where, c);
-  return detail::compute_found_on_gpu(static_cast<domain<Where, Program, Nodes> const&>(d), s, where, c);
+      return detail::compute_found_on_gpu<detail::is_sorted<true, Keyed>>(d.direct, s, where, c);
+  return detail::compute_found_on_gpu<detail::is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where, c);
 }
 
 } // namespace tally::inline v0

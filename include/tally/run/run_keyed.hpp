@@ -8,7 +8,7 @@
 #include <tally/base/error.hpp>
 #include <tally/pipeline/keyed.hpp>
 #include <tally/run/cpu_keyed.hpp>
-#include <tally/run/gpu_keys.hpp>
+#include <tally/run/gpu_sorted_keys.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 
@@ -78,6 +78,14 @@ inline constexpr bool all_free_of_order = false;
 template <class Columns, class... Leaves>
 inline constexpr bool all_free_of_order<program<Columns, Leaves...>> = (true && ... && Leaves::monoid_type::law.order_free);
 
+template <class Program>
+inline constexpr bool all_commutative = false;
+template <class Columns, class... Leaves>
+inline constexpr bool all_commutative<program<Columns, Leaves...>> = (true && ... && Leaves::monoid_type::law.commutative);
+/// Whether a GPU sorts the elements of a keyed domain: a fold needs their order and has no exact form, or does not commute.
+template <bool Fast, class Keyed>
+inline constexpr bool is_sorted = !all_free_of_order<decltype(Keyed::program)> || (Fast && !all_commutative<decltype(Keyed::direct.program)>);
+
 template <bool AnyOrder, class Where, class Program, class Nodes, class Source>
 auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int threads) {
   axes_layout const at = layout_of(s, Where::is_reduced);
@@ -114,7 +122,8 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    sizeof(Where),
                                    int(sizeof...(Leaves)),
                                    {cell_of<typename Leaves::monoid_type>::bytes...},
-                                   (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked))};
+                                   (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked)),
+                                   words_of_each(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
   static constexpr int own_cell_bytes() {
@@ -149,11 +158,11 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
           types::adds_floats, types::gives_cells};
 }
 
-template <class Where, class Program, class... Nodes, class Source>
+template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  static gpu::kernels_of<keys_plan> kernels;
+  static std::conditional_t<Sorted, gpu::sorted_kernels, gpu::kernels_of<keys_plan>> kernels;
   using types = keyed_types<Where, Program, pack<Nodes...>>;
   axes_layout const at = layout_of(s, Where::is_reduced);
   check_bins(d.where, at.groups);
@@ -166,7 +175,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   }
   auto p = d.program;
   p.extent = at.extent;
-  gpu::keys_request r{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
+  gpu::keys_request r{&types::type(), &p, &d.where, &d.nodes, {},
                       facts_of_keys(d, p, at, target{}, c), {}, place.ordinal, place.queue};
   places_in_grid(p, at, r.columns);
   if (r.ordinal < 0)
@@ -176,7 +185,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   answers_on_device<Program, Nodes...> answers(r.f.slots, r.ordinal, place.queue);
   r.to = answers.places();
   gpu::keys_in_flight flight;
-  gpu::enqueue(r, flight);
+  gpu::enqueue(r, kernels, flight);
   if (auto const stray = gpu::stray_of(r, flight); stray.position >= 0) {
     using Row = decltype(row_at_place(p.columns, std::declval<grid_place<decltype(p.columns)::size> const&>(), i64{}));
     using K = std::remove_cvref_t<decltype(d.where.key.eval(std::declval<Row const&>()))>;
@@ -191,10 +200,11 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
 template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct, class Source>
 auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
                     on::gpu_place where, contract c) {
+  using Keyed = std::remove_cvref_t<decltype(d)>;
   if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
     if (c == contract::fast)
-      return detail::compute_bins_on_gpu(d.direct, s, where, c);
-  return detail::compute_bins_on_gpu(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d), s,
+      return detail::compute_bins_on_gpu<detail::is_sorted<true, Keyed>>(d.direct, s, where, c);
+  return detail::compute_bins_on_gpu<detail::is_sorted<false, Keyed>>(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d), s,
                                      where, c);
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Folds by key of sorted elements on a GPU: stage what is in host memory, plan, find or compile both kernels, and launch the one for
+// every pass of the sort and the other once.
+#include <tally/plan/spell.hpp>
+#include <tally/run/gpu_sorted_keys.hpp>
+
+#include <tally/base/error.hpp>
+
+#include <fmt/format.h>
+
+namespace tally::inline v0::gpu {
+
+unit unit_of_sort(keyed_type const& t, sorted_keys_plan const& p) {
+  unit u = unit_without_name(t, "tally/kernel/sort_by_key.cuh");
+  u.extra_headers.emplace_back("tally/kernel/answers.cuh"); // its assertions name the nodes
+  u.name_expression = fmt::format("tally::kernel::sort_by_key<{}, {}, {}>", spell(p), t.where(), t.of.program());
+  return u;
+}
+unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
+  unit u;
+  u.header = "tally/kernel/fold_sorted.cuh";
+  u.extra_headers = headers_for(t.of);
+  u.definitions = t.of.definitions();
+  u.assertions = layout_assertions(t.of);
+  u.name_expression = fmt::format("tally::kernel::fold_sorted<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
+  return u;
+}
+
+namespace {
+
+/// The memory of a sort, each piece at 256 bytes.
+slot_sort lay_out(keys_request const& r, sorted_keys_planned const& chosen, keys_in_flight& flight) {
+  auto const elements = static_cast<std::size_t>(r.f.at.extent * r.f.at.groups), number = std::size_t(chosen.plan.wide_numbers ? 8 : 4);
+  auto const digits = static_cast<std::size_t>(values_of_slot_digit), blocks = static_cast<std::size_t>(chosen.blocks);
+  std::size_t const bytes[] = {4 * elements, 4 * elements, number * elements, number * elements, number * digits * (blocks + 1),
+                               number * static_cast<std::size_t>(r.f.slots + 1)};
+  void* pieces[6];
+  std::size_t begin[6], all = 0;
+  for (int i = 0; i < 6; ++i) {
+    begin[i] = all;
+    all += (bytes[i] + 255) / 256 * 256;
+  }
+  flight.cells = allocate(all, r.ordinal, r.stream);
+  flight.stray = allocate(3 * sizeof(u64), r.ordinal, r.stream);
+  for (int i = 0; i < 6; ++i) pieces[i] = static_cast<char*>(flight.cells.data()) + begin[i];
+  slot_sort s{};
+  s.slots[0] = static_cast<u32*>(pieces[0]), s.slots[1] = static_cast<u32*>(pieces[1]);
+  s.numbers[0] = pieces[2], s.numbers[1] = pieces[3];
+  s.counts = pieces[4], s.begins = pieces[5];
+  s.stray = static_cast<u64*>(flight.stray.data());
+  s.elements = r.f.at.extent * r.f.at.groups;
+  s.share = chosen.share;
+  s.slot_count = r.f.slots;
+  s.groups = r.f.at.groups;
+  s.blocks = static_cast<int>(chosen.blocks);
+  return s;
+}
+
+void sort(keys_request const& r, kernel const& k, sorted_keys_planned const& chosen, slot_sort& s) {
+  auto at = r.f.at;
+  sort_phase phase = sort_phase::open;
+  void* arguments[] = {const_cast<void*>(r.where), r.program, &at, &s, &phase};
+  launch_shape shape;
+  shape.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
+  auto const launch_phase = [&](sort_phase which, i64 blocks) {
+    phase = which;
+    shape.grid_blocks = static_cast<unsigned>(blocks);
+    launch(k, shape, arguments, r.stream);
+  };
+  launch_phase(sort_phase::open, 1);
+  launch_phase(sort_phase::note, chosen.blocks);
+  for (; s.pass < chosen.passes; ++s.pass) {
+    if (s.pass > 0) launch_phase(sort_phase::count_digits, chosen.blocks);
+    launch_phase(sort_phase::add_up, values_of_slot_digit * 32 / chosen.plan.threads_per_block);
+    launch_phase(sort_phase::move, chosen.blocks);
+  }
+  i64 const blocks = r.f.slots / chosen.plan.threads_per_block + 1;
+  launch_phase(sort_phase::begin, planning::least_of(blocks, i64(r.f.of.target.multiprocessors) * 16));
+}
+
+void fold(keys_request const& r, kernel const& k, sorted_keys_planned const& chosen, slot_sort const& s) {
+  auto cut = chosen.folds.cut;
+  auto const places = static_cast<std::size_t>(chosen.folds.places);
+  auto const bytes_of_place = static_cast<std::size_t>(r.type->words_per_place) * 4;
+  void* parts = places == 0 ? nullptr : workspace(r.ordinal, r.stream, places * bytes_of_place, workspace_kind::scratch);
+  void* arrivals = places == 0 ? nullptr : workspace(r.ordinal, r.stream, 4 * places, workspace_kind::zeros);
+  auto at = r.f.at;
+  auto to = r.to;
+  void* begins = s.begins;
+  void* numbers = s.numbers_now();
+  void* stray = s.stray;
+  i64 slots = s.slot_count;
+  void* arguments[] = {r.program, &at, &begins, &numbers, &slots, &cut, const_cast<void*>(r.nodes), &to, &parts, &arrivals, &stray};
+  launch_shape shape;
+  shape.grid_blocks = static_cast<unsigned>(chosen.folds.blocks);
+  shape.block_threads = static_cast<unsigned>(chosen.plan.folds.threads_per_block());
+  launch(k, shape, arguments, r.stream);
+}
+
+} // namespace
+
+sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_flight& flight) {
+  r.f.of.target = target_of(r.ordinal);
+  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
+  sorted_keys_planned const chosen = make_sorted_keys_plan(r.f);
+  if (chosen.folds.blocks > 0x7fffffff)
+    throw too_large(fmt::format("{} slots need {} blocks, a launch has at most {}.", r.f.slots, chosen.folds.blocks, 0x7fffffff));
+  kernel const& sorts = kernels.sort.get(chosen.plan, r.ordinal, [&] { return unit_of_sort(*r.type, chosen.plan); });
+  kernel const& folds = kernels.folds.get(chosen.plan, r.ordinal, [&] { return unit_of_folds(*r.type, chosen.plan); });
+  slot_sort s = lay_out(r, chosen, flight);
+  sort(r, sorts, chosen, s);
+  fold(r, folds, chosen, s);
+  return chosen;
+}
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to the route of folds by key that sorts elements by slot on a GPU. Layer 5. Planning, compiling, staging and launching are
+// compiled in dsl/gpu/sorted_keys.cpp.
+#pragma once
+
+#include <tally/plan/sorted_keys.hpp>
+#include <tally/run/gpu_keys.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// The kernels of one type: what sorts and what folds.
+struct sorted_kernels {
+  kernels_of<sorted_keys_plan> sort, folds;
+};
+
+/// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
+sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_flight& flight);
+/// The translation units for a plan, for explain and for tests.
+unit unit_of_sort(keyed_type const& t, sorted_keys_plan const& p);
+unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p);
+
+} // namespace tally::inline v0::gpu
