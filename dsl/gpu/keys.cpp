@@ -4,11 +4,11 @@
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_keys.hpp>
 
+#include "gpu/tables.hpp"
+
 #include <tally/base/error.hpp>
 
 #include <fmt/format.h>
-
-#include <vector>
 
 namespace tally::inline v0::gpu {
 
@@ -30,30 +30,19 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 
 namespace {
 
-/// All tables of one read in one allocation, each at 256 bytes.
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
-  struct table {
-    void** place;
-    std::size_t begin;
-  };
-  std::vector<table> tables;
-  std::size_t bytes = 0;
-  auto const add = [&](void*& place, i64 of_table) {
-    tables.push_back({&place, bytes});
-    bytes += (static_cast<std::size_t>(of_table) + 255) / 256 * 256;
-  };
   keyed_memory memory{};
   void *stray = nullptr, *locks = nullptr, *hot = nullptr;
-  add(stray, 3 * i64(sizeof(u64)));
+  tables of;
+  of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
     if (plan.in_place) memory.cells[i] = r.to.at[i];
-    else add(memory.cells[i], r.f.slots * r.type->cell_bytes[i]);
-    if (plan.copies > 1) add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
+    else of.add(memory.cells[i], r.f.slots * r.type->cell_bytes[i]);
+    if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
-  if (r.type->locks) add(locks, r.f.slots * i64(sizeof(u32)));
-  if (plan.hot_keys > 0) add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
-  flight.memory = allocate(bytes, r.ordinal, r.stream);
-  for (auto const& t : tables) *t.place = static_cast<char*>(flight.memory.data()) + t.begin;
+  if (r.type->locks) of.add(locks, r.f.slots * i64(sizeof(u32)));
+  if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
+  flight.memory = of.made(r.ordinal, r.stream);
   flight.stray = memory.stray = static_cast<u64*>(stray);
   memory.locks = static_cast<u32*>(locks);
   memory.hot = static_cast<u64*>(hot);

@@ -5,6 +5,8 @@
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_sorted_keys.hpp>
 
+#include "gpu/tables.hpp"
+
 #include <tally/base/error.hpp>
 
 #include <fmt/format.h>
@@ -29,27 +31,19 @@ unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
 
 namespace {
 
-/// The memory of a sort, each piece at 256 bytes.
 slot_sort lay_out(keys_request const& r, sorted_keys_planned const& chosen, keys_in_flight& flight) {
-  auto const elements = static_cast<std::size_t>(r.f.at.extent * r.f.at.groups), number = std::size_t(chosen.plan.wide_numbers ? 8 : 4);
-  auto const digits = static_cast<std::size_t>(values_of_slot_digit), blocks = static_cast<std::size_t>(chosen.blocks);
-  std::size_t const bytes[] = {4 * elements, 4 * elements, number * elements, number * elements, number * digits * (blocks + 1),
-                               number * static_cast<std::size_t>(r.f.slots + 1)};
-  void* pieces[6];
-  std::size_t begin[6], all = 0;
-  for (int i = 0; i < 6; ++i) {
-    begin[i] = all;
-    all += (bytes[i] + 255) / 256 * 256;
-  }
-  flight.cells = allocate(all, r.ordinal, r.stream);
-  flight.stray = allocate(3 * sizeof(u64), r.ordinal, r.stream);
-  for (int i = 0; i < 6; ++i) pieces[i] = static_cast<char*>(flight.cells.data()) + begin[i];
+  i64 const elements = r.f.at.extent * r.f.at.groups, number = chosen.plan.wide_numbers ? 8 : 4;
   slot_sort s{};
-  s.slots[0] = static_cast<u32*>(pieces[0]), s.slots[1] = static_cast<u32*>(pieces[1]);
-  s.numbers[0] = pieces[2], s.numbers[1] = pieces[3];
-  s.counts = pieces[4], s.begins = pieces[5];
-  s.stray = static_cast<u64*>(flight.stray.data());
-  s.elements = r.f.at.extent * r.f.at.groups;
+  void *slots[2], *stray;
+  tables of;
+  of.add(stray, 3 * i64(sizeof(u64)));
+  for (int i = 0; i < 2; ++i) of.add(slots[i], i64(sizeof(u32)) * elements), of.add(s.numbers[i], number * elements);
+  of.add(s.counts, number * values_of_slot_digit * (chosen.blocks + 1));
+  of.add(s.begins, number * (r.f.slots + 1));
+  flight.memory = of.made(r.ordinal, r.stream);
+  for (int i = 0; i < 2; ++i) s.slots[i] = static_cast<u32*>(slots[i]);
+  s.stray = flight.stray = static_cast<u64*>(stray);
+  s.elements = elements;
   s.share = chosen.share;
   s.slot_count = r.f.slots;
   s.groups = r.f.at.groups;

@@ -122,7 +122,7 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     numbers_and_keys of(3000, 300);
     auto const before = fake.allocated.size();
     CHECK(answers_are_right(of.x, of.keys, 300));
-    for (std::size_t at = 0; at < 5; ++at) { // the answers, both columns, the sort, the place of a stray
+    for (std::size_t at = 0; at < 4; ++at) { // the answers, both columns, the sort
       CAPTURE(at);
       std::vector<int> answers(at, 0);
       answers.insert(answers.end(), {2, 2});

@@ -64,5 +64,5 @@ TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that
   CHECK(spell(made.plan) ==
         "tally::sorted_keys_plan{.threads_per_block = 256, .elements_per_thread = 16, .wide_numbers = false, .one_reduced_axis = true, .no_kept_axis = true, .folds = "
         "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 256, .elements_per_lane = 8, "
-        ".rows_in_flight = 4, .leaves_per_part = 8}}");
+        ".rows_in_flight = 4, .leaves_per_part = 8, .counted = false}}");
 }
