@@ -109,7 +109,7 @@ public:
     static gpu::kernels_of<segments_plan> kernels;
     request_ = {&detail::group_type_of<program, nodes>(), &kernels, "tally::i32",
                 detail::words_of_each(static_cast<typename program::states const*>(nullptr)), &d_.program, &d_.nodes, {},
-                facts_of(d_.program, gpu::target_of(0), contract::reproducible), d_.where.offsets, d_.where.entries, 0, answers_.places(), 0, stream};
+                facts_of(d_.program, gpu::target_of(0), contract::reproducible), d_.where.offsets, d_.where.entries, nullptr, 0, answers_.places(), 0, stream};
     detail::places_of(d_.program, request_.columns);
   }
   int queue(segments_plan const* plan) {

@@ -22,12 +22,12 @@ void queue(R const& r, void* out, void* stream) {
   axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
-  gpu::keys_request request{&types::type(), &kernels, &p, &d.where, &d.nodes, {},
+  gpu::keys_request request{&types::type(), &p, &d.where, &d.nodes, {},
                             detail::facts_of_keys(d, p, at, target{}, Fast ? contract::fast : contract::reproducible),
                             {{out}}, 0, {stream}};
   detail::places_in_grid(p, at, request.columns);
   gpu::keys_in_flight flight;
-  gpu::enqueue(request, flight);
+  gpu::enqueue(request, kernels, flight);
 }
 template <class Queue>
 int guarded(Queue const& run) {
