@@ -246,6 +246,31 @@ struct answer_room<T, 0> {
   T* data() { return &one; }
   T take() { return one; }
 };
+
+/// Takes the states of groups, from whichever core has them, and writes their answers. Its type knows the program and the nodes and
+/// no axes, so that one set of loops folds all groupings of a program along axes.
+template <class Program, class... Nodes>
+struct answer_writer {
+  Program const& program;
+  pack<Nodes...> const& nodes;
+  i64 extent;
+  std::tuple<group_answer_of<Nodes, Program>*...> to;
+
+  template <class States>
+  void operator()(i64 g, i64 n, States const& states) const {
+    for_each_index<int(sizeof...(Nodes))>([&](auto i) {
+      write_answers(std::get<i>(to) + g, n, [&](i64 k) TALLY_INLINE_LAMBDA {
+        return group_answer(get<i>(nodes), program.leaves, states[k], extent);
+      });
+    });
+  }
+};
+/// The states of groups that have no element, or nothing to fold.
+template <class States>
+struct states_of_nothing {
+  States identity;
+  States const& operator[](i64) const { return identity; }
+};
 } // namespace detail
 
 /// The answers of a grouping along axes, on the host.
@@ -254,28 +279,25 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
                     contract) {
   using Where = groups_along_axes<Rank, Reduced>;
   constexpr int kept = Where::kept;
-  using States = typename Program::states;
   axes_layout const at = layout_of(s, Where::is_reduced);
   i64 extents[kept > 0 ? kept : 1]{};
   detail::kept_extents(Where{}, s, extents);
+  std::tuple<detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>...> rooms{
+      detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>(extents)...};
+  detail::answer_writer<Program, Nodes...> const write{d.program, d.nodes, at.extent,
+                                                       std::apply([](auto&... room) { return std::tuple(room.data()...); }, rooms)};
+  bool folded = false;
   if constexpr (Program::leaf_count > 0)
     if (at.groups > 0 && at.extent > 0) {
-      std::tuple<detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>...> rooms{
-          detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>(extents)...};
-      cpu::fold_groups(d.program, at, where.thread_count, [&](i64 g, i64 n, auto const& states) {
-        for_each_index<int(sizeof...(Nodes))>([&](auto i) {
-          detail::write_answers(std::get<i>(rooms).data() + g, n, [&](i64 k) TALLY_INLINE_LAMBDA {
-            return detail::group_answer(get<i>(d.nodes), d.program.leaves, states[k], at.extent);
-          });
-        });
-      });
-      if constexpr (sizeof...(Nodes) == 1)
-        return std::get<0>(rooms).take();
-      else
-        return std::apply([](auto&... room) { return std::tuple(room.take()...); }, rooms);
+      cpu::fold_groups(d.program, at, where.thread_count, write);
+      folded = true;
     }
-  std::vector<States> const identities(static_cast<std::size_t>(at.groups), d.program.identity());
-  return detail::arrays_of_answers<kept>(d, identities, extents, where.thread_count, [&](i64) { return at.extent; });
+  if (!folded)
+    write(0, at.groups, detail::states_of_nothing<typename Program::states>{d.program.identity()});
+  if constexpr (sizeof...(Nodes) == 1)
+    return std::get<0>(rooms).take();
+  else
+    return std::apply([](auto&... room) { return std::tuple(room.take()...); }, rooms);
 }
 
 } // namespace tally::inline v0
