@@ -27,9 +27,9 @@ using tally::_2;
 /// What was folded, when the two places differ.
 template <class Shape, class... Ts, class MakePipe, class MakeFolds>
 finding check_places(dice& d, MakePipe const& make_pipe, MakeFolds const& folds) {
-  random_source<Shape::rank, Ts...> const s(d);
+  random_source<Ts...> const s(d, Shape::rank);
   auto const constant = random_constant<std::tuple_element_t<0, std::tuple<Ts...>>>(d);
-  return s.with_columns([&](auto const&... columns) {
+  return s.template with_columns<Shape::rank>([&](auto const&... columns) {
     auto const r = make_pipe(tally::from(columns...), constant) | tally::unpack([](auto... f) { return Shape::over(f...); }, folds());
     bool const equal = same_arrays(tally::run(r, tally::on::cpu.threads(1)), tally::run(r, tally::on::gpu));
     return equal ? finding{} : tally::text_of(r) + " [" + s.text() + "]";

@@ -14,36 +14,29 @@ constexpr auto above = [](auto c) { return _1 > c; };
 constexpr auto sums = [] { return make_pack(sum, mean); };
 constexpr auto places = [] { return make_pack(max, argmin); };
 
-/// All elements of a source as one group.
-template <int Rank>
-struct everything : fold_away<Rank> {
-  static constexpr u32 reduced = (u32(1) << Rank) - 1, kept = 0;
-  static std::string name() { return "the whole"; }
-};
-
 /// Two groupings, a sum and a count of the whole.
 template <class First, class Second, class T, class Mask>
 finding check_mixed(dice& d) {
-  random_source<First::rank, T> const s(d);
+  random_source<T> const s(d, First::rank);
   auto const constant = random_constant<T>(d);
   int const threads = random_threads(d);
   using of_first = plain<T, Mask, decltype(sums)>;
   using of_second = plain<T, Mask, decltype(places)>;
   constexpr auto whole = [] { return make_pack(sum, count); };
-  auto const [first_answers, total, second_answers, n] = s.with_columns([&](auto const& column) {
+  auto const [first_answers, total, second_answers, n] = s.template with_columns<First::rank>([&](auto const& column) {
     return run(of_first::masked(from(column), constant) | reduce(First::over(sum, mean), sum, Second::over(max, argmin), count),
                on::cpu.threads(threads));
   });
-  finding f = compare_groups<First, of_first>(d, s, constant, first_answers);
+  finding f = compare_groups<of_first>(d, s, First::axes, constant, beginnings(first_answers));
   if (f.empty())
-    f = compare_groups<Second, of_second>(d, s, constant, second_answers);
+    f = compare_groups<of_second>(d, s, Second::axes, constant, beginnings(second_answers));
   if (f.empty())
-    f = compare_groups<everything<First::rank>, plain<T, Mask, decltype(whole)>>(d, s, constant, std::tuple(total, n));
-  return f.empty() ? f : f + " [" + s.text() + ", " + std::to_string(threads) + " threads, constant " + bytes_of(constant) + "]";
+    f = compare_groups<plain<T, Mask, decltype(whole)>>(d, s, {First::rank, (u32(1) << First::rank) - 1}, constant, std::tuple(&total, &n));
+  return told(f, s, threads, constant);
 }
 template <class First, class Second, class T, class Mask>
 bool add_mixed(char const* name, Mask) {
-  checks().push_back({name, First::name() + " beside " + Second::name(), &check_mixed<First, Second, T, Mask>});
+  checks().push_back({name, First::axes.name() + " beside " + Second::axes.name(), &check_mixed<First, Second, T, Mask>});
   return true;
 }
 
@@ -58,7 +51,7 @@ std::vector<Offset> random_offsets(dice& d, i64 n) {
 }
 template <class Offset, class T, class Mask>
 finding check_segments(dice& d) {
-  random_source<1, T> const s(d);
+  random_source<T> const s(d, 1);
   auto const constant = random_constant<T>(d);
   int const threads = random_threads(d);
   auto const offsets = random_offsets<Offset>(d, s.shape.of[0]);
@@ -85,7 +78,7 @@ finding check_segments(dice& d) {
     if (!f.empty())
       f = "segment " + std::to_string(k) + " from " + std::to_string(offsets[k]) + " to " + std::to_string(offsets[k + 1]) + ": " + f;
   }
-  return f.empty() ? f : f + " [" + s.text() + ", " + std::to_string(threads) + " threads, constant " + bytes_of(constant) + "]";
+  return told(f, s, threads, constant);
 }
 template <class Offset, class T, class Mask>
 bool add_segments(char const* name, Mask) {

@@ -74,31 +74,32 @@ std::vector<T> const& pool() {
 template <>
 inline std::vector<bool> const& pool<bool>() = delete; // has no data()
 
-/// How many elements lie along every axis.
-template <int Rank>
+/// How many elements lie along every axis. Ranks are numbers here and below, so that all shapes share one set of code.
+inline constexpr int most_axes = 5;
 struct extents {
-  i64 of[Rank];
+  int rank;
+  i64 of[most_axes]{};
   i64 product() const {
     i64 p = 1;
-    for (i64 const e : of)
-      p *= e;
+    for (int k = 0; k < rank; ++k)
+      p *= of[k];
     return p;
   }
 };
 
-template <int Rank>
-extents<Rank> random_extents(dice& d) {
+inline extents random_extents(dice& d, int rank) {
   static constexpr i64 sizes[] = {2,  3,   4,   5,   7,   8,   13,  15,  16,  17,  31,   32,   33,   61,   64,   65,
                                   97, 127, 128, 129, 251, 255, 256, 257, 509, 512, 1021, 1023, 1024, 1025, 2048, 2051,
                                   4096, 4099, 9973, 16385, 32771};
   i64 budget = d.percent(88) ? 600 : d.percent(80) ? 5000 : 40000;
-  extents<Rank> e{};
-  int order[Rank];
-  for (int k = 0; k < Rank; ++k)
+  extents e{rank};
+  int order[most_axes];
+  for (int k = 0; k < rank; ++k)
     order[k] = k;
-  for (int k = Rank - 1; k > 0; --k)
+  for (int k = rank - 1; k > 0; --k)
     std::swap(order[k], order[d.below(k + 1)]);
-  for (int const k : order) {
+  for (int i = 0; i < rank; ++i) {
+    int const k = order[i];
     int fitting = 0;
     for (i64 const s : sizes)
       fitting += s <= budget ? 1 : 0;
@@ -112,25 +113,24 @@ extents<Rank> random_extents(dice& d) {
 }
 
 /// Where a column lies: strides, and the place of its first element in a pool.
-template <int Rank>
 struct lie {
-  i64 strides[Rank];
-  i64 first;
+  i64 strides[most_axes]{};
+  i64 first = 0;
 };
 
-template <int Rank>
-lie<Rank> random_lie(dice& d, extents<Rank> const& e) {
-  lie<Rank> l{};
-  int order[Rank];
-  for (int k = 0; k < Rank; ++k)
-    order[k] = Rank - 1 - k; // row by row
+inline lie random_lie(dice& d, extents const& e) {
+  lie l;
+  int order[most_axes];
+  for (int k = 0; k < e.rank; ++k)
+    order[k] = e.rank - 1 - k; // row by row
   if (d.percent(50))
-    for (int k = Rank - 1; k > 0; --k)
+    for (int k = e.rank - 1; k > 0; --k)
       std::swap(order[k], order[d.below(k + 1)]);
   bool const overlapping = d.percent(5), sparse = e.product() < 40000 && d.percent(40);
   i64 next = sparse && d.percent(50) ? 1 + d.below(3) : 1;
   i64 low = 0, high = 0;
-  for (int const k : order) {
+  for (int i = 0; i < e.rank; ++i) {
+    int const k = order[i];
     i64& s = l.strides[k];
     s = overlapping ? d.below(3) : next;
     if (sparse && d.percent(10))
@@ -148,28 +148,26 @@ lie<Rank> random_lie(dice& d, extents<Rank> const& e) {
   return l;
 }
 
-/// Calls visit() for every index along the axes whose bits are set, the last axis quickest; the other indices stay.
-template <int Rank, class Visit>
-void for_every_index(extents<Rank> const& e, u32 axes, i64 (&index)[Rank], Visit const& visit) {
-  for (int k = 0; k < Rank; ++k)
+/// Moves to the next index along the axes whose bits are set, the last axis quickest; the other indices stay. False behind the last.
+inline bool next_index(extents const& e, u32 axes, i64* index) {
+  for (int k = e.rank - 1; k >= 0; --k) {
+    if ((axes >> k & 1) == 0)
+      continue;
+    if (++index[k] < e.of[k])
+      return true;
+    index[k] = 0;
+  }
+  return false;
+}
+/// Moves to the first such index. False where there is none.
+inline bool first_index(extents const& e, u32 axes, i64* index) {
+  for (int k = 0; k < e.rank; ++k)
     if ((axes >> k & 1) != 0) {
       index[k] = 0;
       if (e.of[k] == 0)
-        return;
+        return false;
     }
-  for (;;) {
-    visit();
-    int k = Rank - 1;
-    for (; k >= 0; --k) {
-      if ((axes >> k & 1) == 0)
-        continue;
-      if (++index[k] < e.of[k])
-        break;
-      index[k] = 0;
-    }
-    if (k < 0)
-      return;
-  }
+  return true;
 }
 
 inline std::string list(i64 const* numbers, int n) {

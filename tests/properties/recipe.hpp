@@ -32,20 +32,27 @@ inline std::vector<named_check>& checks() {
   return all;
 }
 
-/// A shape to fold: Rank axes, the named ones folded away.
+/// Which axes of how many are folded away.
+struct folded_axes {
+  int rank;
+  u32 reduced;
+  u32 kept() const { return ((u32(1) << rank) - 1) & ~reduced; }
+  std::string name() const {
+    std::string s;
+    for (int k = 0; k < rank; ++k)
+      if ((reduced >> k & 1) != 0)
+        s += (s.empty() ? "over<" : ", ") + std::to_string(k);
+    return s + "> of rank " + std::to_string(rank);
+  }
+};
+/// The same, known when the pipeline is compiled.
 template <int Rank, int... Axes>
 struct fold_away {
   static constexpr int rank = Rank;
-  static constexpr u32 reduced = (u32(0) | ... | (u32(1) << Axes));
-  static constexpr u32 kept = ((u32(1) << Rank) - 1) & ~reduced;
+  static constexpr folded_axes axes{Rank, (u32(0) | ... | (u32(1) << Axes))};
   template <class... Folds>
   static auto over(Folds... folds) {
     return tally::over<Axes...>(folds...);
-  }
-  static std::string name() {
-    std::string s;
-    ((s += (s.empty() ? "over<" : ", ") + std::to_string(Axes)), ...);
-    return s + "> of rank " + std::to_string(Rank);
   }
 };
 template <class... Shapes>
@@ -81,11 +88,23 @@ inline bool same(auto const& a, auto const& b) { return tally::testing::same_bit
 
 /// Answer g of an array, or the one answer there is.
 template <class Answers>
-auto answer_at(Answers const& a, i64 g) {
+auto const& answer_at(Answers const& a, i64 g) {
   if constexpr (requires { a.begin(); a.size(); })
     return a[static_cast<std::size_t>(g)];
   else
     return a;
+}
+/// Where the answers begin, whatever the shape of their array.
+template <class Answers>
+auto const* beginning(Answers const& a) {
+  if constexpr (requires { a.begin(); a.size(); })
+    return a.data();
+  else
+    return &a;
+}
+template <class... Answers>
+auto beginnings(std::tuple<Answers...> const& all) {
+  return std::apply([](auto const&... a) { return std::tuple(beginning(a)...); }, all);
 }
 template <class T>
 struct is_tuple : std::false_type {};
@@ -171,45 +190,51 @@ private:
 };
 
 /// One random source of columns Ts.
-template <int Rank, class... Ts>
+template <class... Ts>
 struct random_source {
-  extents<Rank> shape;
-  lie<Rank> lies[sizeof...(Ts)];
+  extents shape;
+  lie lies[sizeof...(Ts)];
 
-  explicit random_source(dice& d) : shape(random_extents<Rank>(d)) {
+  random_source(dice& d, int rank) : shape(random_extents(d, rank)) {
     for (auto& l : lies)
       l = random_lie(d, shape);
   }
-  template <class Do>
+  template <int Rank, class Do>
   auto with_columns(Do const& what) const {
+    i64 of[Rank], strides[sizeof...(Ts)][Rank];
+    for (int k = 0; k < Rank; ++k) {
+      of[k] = shape.of[k];
+      for (std::size_t c = 0; c < sizeof...(Ts); ++c)
+        strides[c][k] = lies[c].strides[k];
+    }
     return [&]<std::size_t... C>(std::index_sequence<C...>) {
-      return what(tally::shaped(pool<Ts>().data() + lies[C].first, shape.of, lies[C].strides)...);
+      return what(tally::shaped(pool<Ts>().data() + lies[C].first, of, strides[C])...);
     }(std::index_sequence_for<Ts...>{});
   }
-  i64 position(i64 const (&index)[Rank]) const {
+  i64 position(i64 const* index) const {
     i64 p = 0;
-    for (int k = 0; k < Rank; ++k)
+    for (int k = 0; k < shape.rank; ++k)
       p = p * shape.of[k] + index[k];
     return p;
   }
-  void add_to(group<Ts...>& g, i64 const (&index)[Rank]) const {
+  void add_to(group<Ts...>& g, i64 const* index) const {
     [&]<std::size_t... C>(std::index_sequence<C...>) {
       (std::get<C>(g.columns).push_back(element<Ts>(lies[C], index)), ...);
     }(std::index_sequence_for<Ts...>{});
     g.positions.push_back(position(index));
   }
   std::string text() const {
-    std::string s = "shape " + list(shape.of, Rank);
+    std::string s = "shape " + list(shape.of, shape.rank);
     for (auto const& l : lies)
-      s += ", strides " + list(l.strides, Rank) + " from " + std::to_string(l.first);
+      s += ", strides " + list(l.strides, shape.rank) + " from " + std::to_string(l.first);
     return s;
   }
 
 private:
   template <class T>
-  static T element(lie<Rank> const& l, i64 const (&index)[Rank]) {
+  T element(lie const& l, i64 const* index) const {
     i64 at = l.first;
-    for (int k = 0; k < Rank; ++k)
+    for (int k = 0; k < shape.rank; ++k)
       at += index[k] * l.strides[k];
     return pool<T>()[static_cast<std::size_t>(at)];
   }
@@ -218,33 +243,37 @@ private:
 /// Which groups are compared: all of few, else the first, the last and some between.
 inline i64 next_group(dice& d, i64 g, i64 groups) { return groups <= 48 ? g + 1 : g + 1 < groups - 1 ? std::min(groups - 1, g + 1 + d.below(groups / 16)) : g + 1; }
 
-/// Compares the answers of one grouping with those of every (or many a) group alone.
-template <class Shape, class Recipe, class... Ts, class Answers>
-finding compare_groups(dice& d, random_source<Shape::rank, Ts...> const& s, typename Recipe::first_type constant, Answers const& answers) {
+/// Compares the answers of one grouping, which begin there, with those of every (or many a) group alone.
+template <class Recipe, class... Ts, class... Answers>
+finding compare_groups(dice& d, random_source<Ts...> const& s, folded_axes const& axes, typename Recipe::first_type constant,
+                       std::tuple<Answers const*...> const& answers) {
+  u32 const kept = axes.kept();
   i64 groups = 1, number = 0, wanted = 0;
-  for (int k = 0; k < Shape::rank; ++k)
-    groups *= (Shape::kept >> k & 1) != 0 ? s.shape.of[k] : 1;
-  i64 index[Shape::rank]{};
-  finding out;
-  for_every_index(s.shape, Shape::kept, index, [&] {
+  for (int k = 0; k < axes.rank; ++k)
+    groups *= (kept >> k & 1) != 0 ? s.shape.of[k] : 1;
+  i64 index[most_axes]{};
+  for (bool more = first_index(s.shape, kept, index); more; more = next_index(s.shape, kept, index)) {
     i64 const g = number++;
-    if (g != wanted || !out.empty())
-      return;
+    if (g != wanted)
+      continue;
     wanted = next_group(d, g, groups);
     group<Ts...> alone;
-    for_every_index(s.shape, Shape::reduced, index, [&] {
+    for (bool element = first_index(s.shape, axes.reduced, index); element; element = next_index(s.shape, axes.reduced, index)) {
       s.add_to(alone, index);
       if (std::apply([&](auto const&... c) { return Recipe::passes(constant, c.back()...); }, alone.columns))
         alone.passed.push_back(static_cast<i64>(alone.positions.size()) - 1);
-    });
-    auto const got = std::apply([&](auto const&... a) { return std::make_tuple(answer_at(a, g)...); }, answers);
+    }
+    auto const got = std::apply([&](auto const*... a) { return std::make_tuple(a[g]...); }, answers);
     if (finding const f = Recipe::compare(d, got, alone, constant); !f.empty())
-      out = Shape::name() + ", group " + std::to_string(g) + " of " + std::to_string(groups) + " with " +
-            std::to_string(alone.positions.size()) + " elements: " + f;
-  });
-  if (out.empty() && number != groups)
-    out = "the test itself saw " + std::to_string(number) + " of " + std::to_string(groups) + " groups";
-  return out;
+      return axes.name() + ", group " + std::to_string(g) + " of " + std::to_string(groups) + " with " +
+             std::to_string(alone.positions.size()) + " elements: " + f;
+  }
+  return number == groups ? finding{} : "the test itself saw " + std::to_string(number) + " of " + std::to_string(groups) + " groups";
+}
+/// The source, the threads and the constant of what was found.
+template <class T, class... Ts>
+finding told(finding const& f, random_source<Ts...> const& s, int threads, T constant) {
+  return f.empty() ? f : f + " [" + s.text() + ", " + std::to_string(threads) + " threads, constant " + bytes_of(constant) + "]";
 }
 
 inline int random_threads(dice& d) { return d.percent(94) ? 1 : d.percent(85) ? 2 : 3; }
@@ -258,22 +287,19 @@ T random_constant(dice& d) {
 /// The check of a recipe over one set of axes.
 template <class Shape, class Recipe, class Folds, class Contract, class... Ts>
 finding check_over(dice& d) {
-  random_source<Shape::rank, Ts...> const s(d);
+  random_source<Ts...> const s(d, Shape::rank);
   auto const constant = random_constant<typename Recipe::first_type>(d);
   int const threads = random_threads(d);
-  auto const answers = s.with_columns([&](auto const&... columns) {
+  auto const answers = s.template with_columns<Shape::rank>([&](auto const&... columns) {
     auto const pipe = Recipe::masked(tally::from(columns...), constant);
     return as_tuple(tally::run(pipe | tally::unpack([](auto... f) { return Shape::over(f...); }, Folds{}()), tally::on::cpu.threads(threads), Contract::of(d)));
   });
-  finding f = compare_groups<Shape, Recipe>(d, s, constant, answers);
-  if (!f.empty())
-    f += " [" + s.text() + ", " + std::to_string(threads) + " threads, constant " + bytes_of(constant) + "]";
-  return f;
+  return told(compare_groups<Recipe>(d, s, Shape::axes, constant, beginnings(answers)), s, threads, constant);
 }
 
 template <class... Shapes, class Recipe, class Folds, class Contract, class... Ts>
 bool add_all(char const* name, shapes<Shapes...>, Recipe, Folds, Contract, group<Ts...>) {
-  (checks().push_back({name, Shapes::name(), &check_over<Shapes, Recipe, Folds, Contract, Ts...>}), ...);
+  (checks().push_back({name, Shapes::axes.name(), &check_over<Shapes, Recipe, Folds, Contract, Ts...>}), ...);
   return true;
 }
 /// Registers a recipe over sets of axes; see recipe for what the lambdas are.
