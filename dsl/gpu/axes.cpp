@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Groups along axes on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_groups.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 #include <cstring>
 
@@ -24,7 +24,7 @@ void stage_columns(column_place const* columns, int column_count, source_facts* 
       staged.memory[i] = stage(low, static_cast<std::size_t>(c.bytes), ordinal, stream);
       *c.pointer = static_cast<char const*>(staged.memory[i].data()) - c.low_bytes;
     } else if (where == residence::device && owner != ordinal) {
-      throw wrong_residence(fmt::format("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, ordinal));
+      throw wrong_residence(formatted("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, ordinal));
     }
     auto const address = reinterpret_cast<std::uintptr_t>(*c.pointer);
     auto const lowest = address & (~address + 1);
@@ -33,12 +33,12 @@ void stage_columns(column_place const* columns, int column_count, source_facts* 
 }
 
 std::string layout_assertions(group_type const& t) {
-  return fmt::format("using program = {};\n"
-                     "using nodes = {};\n"
-                     "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
-                     "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
-                     "static_assert(sizeof(nodes) == {}, \"host and device lay its nodes out alike\");\n",
-                     t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
+  return formatted("using program = {};\n"
+                   "using nodes = {};\n"
+                   "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
+                   "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
+                   "static_assert(sizeof(nodes) == {}, \"host and device lay its nodes out alike\");\n",
+                   t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
 }
 
 std::vector<std::string> headers_for(group_type const& t) {
@@ -50,11 +50,11 @@ std::vector<std::string> headers_for(group_type const& t) {
 unit unit_of(group_type const& t, axes_plan const& p, int sources) {
   unit u;
   char const* const route = p.route == axes_route::threads_along_group ? "along_group" : "across_groups";
-  u.header = fmt::format("tally/kernel/{}.cuh", route);
+  u.header = formatted("tally/kernel/{}.cuh", route);
   u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
-  u.name_expression = fmt::format("tally::kernel::{}<{}, {}, {}>", route, spell(p, sources), t.program(), t.nodes());
+  u.name_expression = formatted("tally::kernel::{}<{}, {}, {}>", route, spell(p, sources), t.program(), t.nodes());
   return u;
 }
 
@@ -63,7 +63,7 @@ axes_planned enqueue(axes_request& r, staged_columns& staged) {
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
   axes_planned chosen = make_axes_plan(r.f);
   if (chosen.blocks() > 0x7fffffff)
-    throw too_large(fmt::format("{} groups need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks(), 0x7fffffff));
+    throw too_large(formatted("{} groups need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks(), 0x7fffffff));
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan, r.f.of.source_count); });
   struct { // what kernel/chunks.cuh calls chunk_meeting
     void* partials = nullptr;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A batch on a GPU: programs and the table of their parts go to the device, one launch, and states come back in one piece.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_segments.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
@@ -19,11 +19,11 @@ unit unit_of_batch(program_type const& t, segments_plan const& p) {
   u.header = "tally/kernel/batch.cuh";
   if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();
-  u.assertions = fmt::format("using program = {};\n"
-                             "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
-                             "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n",
-                             program, t.bytes, t.alignment, t.states_bytes);
-  u.name_expression = fmt::format("tally::kernel::batch<{}, {}>", spell(p), program);
+  u.assertions = formatted("using program = {};\n"
+                           "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
+                           "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n",
+                           program, t.bytes, t.alignment, t.states_bytes);
+  u.name_expression = formatted("tally::kernel::batch<{}, {}>", spell(p), program);
   return u;
 }
 
@@ -38,7 +38,7 @@ result_slot compute(batch_request const& r) {
     most = std::max(most, parts);
   }
   i64 const blocks = (first_part.back() - 1) / plan.warps_per_block + 1;
-  if (blocks > 0x7fffffff) throw too_large(fmt::format("{} reductions need {} blocks, a launch has at most {}.", r.items, blocks, 0x7fffffff));
+  if (blocks > 0x7fffffff) throw too_large(formatted("{} reductions need {} blocks, a launch has at most {}.", r.items, blocks, 0x7fffffff));
   meeting_levels levels{};
   auto const places = static_cast<std::size_t>(cut_batch(r.items, first_part.back(), most, levels));
   kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of_batch(*r.type, plan); });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements written on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_elements.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 namespace tally::inline v0::gpu {
 
@@ -17,8 +17,8 @@ unit unit_of(group_type const& t, elements_plan const& p, int sources, int count
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
   std::string stores;
-  for (int i = 0; i < count; ++i) stores += fmt::format(", {}", p.bytes_per_store[i]);
-  u.name_expression = fmt::format("tally::kernel::elements<{}, {}, {}{}>", spell(p.strip, sources), t.program(), t.nodes(), stores);
+  for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
+  u.name_expression = formatted("tally::kernel::elements<{}, {}, {}{}>", spell(p.strip, sources), t.program(), t.nodes(), stores);
   return u;
 }
 
@@ -27,7 +27,7 @@ elements_planned enqueue(elements_request& r, staged_columns& staged) {
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
   elements_planned chosen = make_elements_plan(r.f, r.written, r.count);
   if (chosen.blocks > 0x7fffffff)
-    throw too_large(fmt::format("{} elements need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks, 0x7fffffff));
+    throw too_large(formatted("{} elements need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks, 0x7fffffff));
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan, r.f.of.source_count, r.count); });
   void* arguments[] = {r.program, &r.f.at, const_cast<void*>(r.values), &r.to};
   launch_shape shape;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The keys of a read on a GPU: a table that grows until it holds them, and the launches that fill it, and sort and number the keys.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_find_keys.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -18,10 +18,10 @@ unit unit_of(find_keys_type const& t, find_keys_plan const& p) {
   u.header = "tally/kernel/find_keys.cuh";
   if (t.program().find("cuda::std::complex") != std::string::npos) u.extra_headers.emplace_back("tally/complex.hpp");
   u.definitions = t.definitions();
-  u.assertions = fmt::format("using program = {};\nusing where = {};\n"
-                             "static_assert(sizeof(program) == {} && sizeof(where) == {}, \"host and device lay a search for keys out alike\");\n",
-                             t.program(), t.where(), t.program_bytes, t.where_bytes);
-  u.name_expression = fmt::format("tally::kernel::find_keys<{}, {}, {}>", spell(p), t.where(), t.program());
+  u.assertions = formatted("using program = {};\nusing where = {};\n"
+                           "static_assert(sizeof(program) == {} && sizeof(where) == {}, \"host and device lay a search for keys out alike\");\n",
+                           t.program(), t.where(), t.program_bytes, t.where_bytes);
+  u.name_expression = formatted("tally::kernel::find_keys<{}, {}, {}>", spell(p), t.where(), t.program());
   return u;
 }
 

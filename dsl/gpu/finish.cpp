@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Answers that a GPU makes of states by itself: find or compile the kernel, launch once.
-#include <tally/run/gpu_finish.hpp>
+#include "base/formatted.hpp"
 
-#include <fmt/format.h>
+#include <tally/run/gpu_finish.hpp>
 
 namespace tally::inline v0::gpu {
 
@@ -13,7 +13,7 @@ unit unit_of_finish(group_type const& t) {
   u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
-  u.name_expression = fmt::format("tally::kernel::finish<{}, {}>", t.program(), t.nodes());
+  u.name_expression = formatted("tally::kernel::finish<{}, {}>", t.program(), t.nodes());
   return u;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The route "full" on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_door.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -41,7 +41,7 @@ void stage_columns(full_request& r, queued_run& q) {
       q.staged[i] = stage(low, static_cast<std::size_t>(c.bytes), q.ordinal, q.stream);
       *c.pointer = static_cast<char const*>(q.staged[i].data()) - c.low_bytes;
     } else if (where == residence::device && owner != q.ordinal) {
-      throw wrong_residence(fmt::format("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, q.ordinal));
+      throw wrong_residence(formatted("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, q.ordinal));
     }
     auto const address = reinterpret_cast<std::uintptr_t>(*c.pointer);
     auto const lowest = address & (~address + 1);
@@ -65,9 +65,9 @@ planned plan_for(full_request const& r) {
     out.plan = *r.given;
     out.blocks = planning::blocks_of(r.f, out.plan);
   }
-  if (char const* wrong = why_illegal(out.plan, r.f)) throw compile_failed(fmt::format("illegal plan: {}.", wrong));
+  if (char const* wrong = why_illegal(out.plan, r.f)) throw compile_failed(formatted("illegal plan: {}.", wrong));
   if (out.blocks > 0x7fffffff)
-    throw too_large(fmt::format("{} elements need {} blocks, a launch has at most {}.", r.f.extent, out.blocks, 0x7fffffff));
+    throw too_large(formatted("{} elements need {} blocks, a launch has at most {}.", r.f.extent, out.blocks, 0x7fffffff));
   return out;
 }
 
@@ -99,12 +99,12 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
   if (p.one_cluster) u.extra_headers.push_back("tally/kernel/cluster.cuh");
   if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();
-  u.assertions = fmt::format("using program = {};\n"
-                             "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
-                             "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
-                             "static_assert(tally::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
-                             program, t.bytes, t.alignment, t.states_bytes, t.words_per_partial);
-  u.name_expression = fmt::format("tally::kernel::full<{}, {}>", spell(p, f.source_count, f.fold_count), program);
+  u.assertions = formatted("using program = {};\n"
+                           "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
+                           "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
+                           "static_assert(tally::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
+                           program, t.bytes, t.alignment, t.states_bytes, t.words_per_partial);
+  u.name_expression = formatted("tally::kernel::full<{}, {}>", spell(p, f.source_count, f.fold_count), program);
   return u;
 }
 

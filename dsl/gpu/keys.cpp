@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its phases.
+#include "base/formatted.hpp"
+#include "gpu/tables.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-#include "gpu/tables.hpp"
-
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 namespace tally::inline v0::gpu {
 
@@ -17,14 +16,14 @@ unit unit_without_name(keyed_type const& t, char const* header) {
   u.header = header;
   u.extra_headers = headers_for(t.of);
   u.definitions = t.of.definitions();
-  u.assertions = layout_assertions(t.of) + fmt::format("using where = {};\nstatic_assert(sizeof(where) == {}, \"host and device lay its key out alike\");\n",
+  u.assertions = layout_assertions(t.of) + formatted("using where = {};\nstatic_assert(sizeof(where) == {}, \"host and device lay its key out alike\");\n",
                                                        t.where(), t.where_bytes);
   return u;
 }
 
 unit unit_of(keyed_type const& t, keys_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/by_key.cuh");
-  u.name_expression = fmt::format("tally::kernel::by_key<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
+  u.name_expression = formatted("tally::kernel::by_key<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
   return u;
 }
 

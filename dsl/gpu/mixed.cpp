@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rows, columns and total of a matrix on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_mixed.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 namespace tally::inline v0::gpu {
 namespace {
 
 /// The lines of a unit that make sure that host and device lay a domain out alike.
 std::string layout_of_domain(group_type const& t, char const* name) {
-  return fmt::format("using {0} = {1};\n"
-                     "using {0}_nodes = {2};\n"
-                     "static_assert(sizeof({0}) == {3} && alignof({0}) == {4}, \"host and device lay a program out alike\");\n"
-                     "static_assert(sizeof({0}::states) == {5}, \"host and device lay its states out alike\");\n"
-                     "static_assert(sizeof({0}_nodes) == {6}, \"host and device lay its nodes out alike\");\n",
-                     name, t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
+  return formatted("using {0} = {1};\n"
+                   "using {0}_nodes = {2};\n"
+                   "static_assert(sizeof({0}) == {3} && alignof({0}) == {4}, \"host and device lay a program out alike\");\n"
+                   "static_assert(sizeof({0}::states) == {5}, \"host and device lay its states out alike\");\n"
+                   "static_assert(sizeof({0}_nodes) == {6}, \"host and device lay its nodes out alike\");\n",
+                   name, t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
 }
 
 constexpr std::size_t rounded(i64 states, std::size_t bytes) { return (static_cast<std::size_t>(states) * bytes + 255) / 256 * 256; }
@@ -45,7 +45,7 @@ unit unit_of(mixed_request const& r, mixed_plan const& p) {
   u.definitions = r.definitions();
   u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +
                  layout_of_domain(*r.total_type, "of_all");
-  u.name_expression = fmt::format("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all>", spell(p));
+  u.name_expression = formatted("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all>", spell(p));
   return u;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Segments on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once; and what became of the offsets.
+#include "base/formatted.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_segments.hpp>
 
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 namespace tally::inline v0::gpu {
 
@@ -31,7 +31,7 @@ unit unit_of(group_type const& t, char const* offset_type, segments_plan const& 
   u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
-  u.name_expression = fmt::format("tally::kernel::segments<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
+  u.name_expression = formatted("tally::kernel::segments<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }
 
@@ -42,7 +42,7 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
   plan.counted = r.count != nullptr;
   segments_launch l = launch_of(r, plan);
   if (l.blocks > 0x7fffffff)
-    throw too_large(fmt::format("{} segments need {} blocks, a launch has at most {}.", r.entries - 1, l.blocks, 0x7fffffff));
+    throw too_large(formatted("{} segments need {} blocks, a launch has at most {}.", r.entries - 1, l.blocks, 0x7fffffff));
   kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of(*r.type, r.offset_type, plan); });
   auto const bytes_of_place = static_cast<std::size_t>(r.words_per_place) * 4;
   void* parts = nullptr;

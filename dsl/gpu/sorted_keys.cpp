@@ -2,21 +2,20 @@
 //
 // Folds by key of sorted elements on a GPU: stage what is in host memory, plan, find or compile both kernels, and launch the one for
 // every pass of the sort and the other once.
+#include "base/formatted.hpp"
+#include "gpu/tables.hpp"
+
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_sorted_keys.hpp>
 
-#include "gpu/tables.hpp"
-
 #include <tally/base/error.hpp>
-
-#include <fmt/format.h>
 
 namespace tally::inline v0::gpu {
 
 unit unit_of_sort(keyed_type const& t, sorted_keys_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/sort_by_key.cuh");
   u.extra_headers.emplace_back("tally/kernel/answers.cuh"); // its assertions name the nodes
-  u.name_expression = fmt::format("tally::kernel::sort_by_key<{}, {}, {}>", spell(p), t.where(), t.of.program());
+  u.name_expression = formatted("tally::kernel::sort_by_key<{}, {}, {}>", spell(p), t.where(), t.of.program());
   return u;
 }
 unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
@@ -25,7 +24,7 @@ unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
   u.extra_headers = headers_for(t.of);
   u.definitions = t.of.definitions();
   u.assertions = layout_assertions(t.of);
-  u.name_expression = fmt::format("tally::kernel::fold_sorted<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
+  u.name_expression = formatted("tally::kernel::fold_sorted<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
   return u;
 }
 
@@ -99,7 +98,7 @@ sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_fl
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   sorted_keys_planned const chosen = make_sorted_keys_plan(r.f);
   if (chosen.folds.blocks > 0x7fffffff)
-    throw too_large(fmt::format("{} slots need {} blocks, a launch has at most {}.", r.f.slots, chosen.folds.blocks, 0x7fffffff));
+    throw too_large(formatted("{} slots need {} blocks, a launch has at most {}.", r.f.slots, chosen.folds.blocks, 0x7fffffff));
   kernel const& sorts = kernels.sort.get(chosen.plan, r.ordinal, [&] { return unit_of_sort(*r.type, chosen.plan); });
   kernel const& folds = kernels.folds.get(chosen.plan, r.ordinal, [&] { return unit_of_folds(*r.type, chosen.plan); });
   slot_sort s = lay_out(r, chosen, flight);

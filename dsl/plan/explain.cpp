@@ -4,6 +4,7 @@
 // share. Compiled side, plan.
 #include <tally/plan/explain.hpp>
 
+#include "base/formatted.hpp"
 #include "jit/dump.hpp"
 #include "jit/hash.hpp"
 #include "plan/words.hpp"
@@ -12,8 +13,6 @@
 #include <tally/fold/tree.hpp>
 #include <tally/plan/spell.hpp>
 #include <tally/plan/targets.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -45,12 +44,12 @@ void word_gpu_source(source_description& s, source_choice const& c, bool striped
   switch (c.load) {
   case load_primitive::bulk_ring:
     s.load = "bulk_ring, leaves copied ahead by cp.async.bulk";
-    s.why = fmt::format("folding takes longer than loading, address aligned to {} B", s.address_alignment);
+    s.why = formatted("folding takes longer than loading, address aligned to {} B", s.address_alignment);
     break;
   case load_primitive::striped_ldg:
-    s.load = fmt::format("striped_ldg, {} B per load", c.bytes_per_load);
-    s.why = s.stride != 1 ? fmt::format("elements lie {} apart", s.stride)
-                          : fmt::format("address aligned to {} B", s.address_alignment);
+    s.load = formatted("striped_ldg, {} B per load", c.bytes_per_load);
+    s.why = s.stride != 1 ? formatted("elements lie {} apart", s.stride)
+                          : formatted("address aligned to {} B", s.address_alignment);
     if (striped && s.stride == 1 && s.address_alignment >= 16)
       s.why = "another column is striped, and lanes have one layout";
     break;
@@ -59,8 +58,8 @@ void word_gpu_source(source_description& s, source_choice const& c, bool striped
     s.why = "nothing is read";
     break;
   default: // loads that need neighbours and an aligned address
-    s.load = fmt::format("{}, {} B per load", spell(c.load), c.bytes_per_load);
-    s.why = fmt::format("neighbours in memory, address aligned to {} B", s.address_alignment);
+    s.load = formatted("{}, {} B per load", spell(c.load), c.bytes_per_load);
+    s.why = formatted("neighbours in memory, address aligned to {} B", s.address_alignment);
   }
   if (s.staged) s.why += ", after a copy from host memory";
 }
@@ -73,7 +72,7 @@ void add_refusals(description& d) {
     auto const k = static_cast<std::size_t>(r.subject);
     std::string subject;
     if (r.subject >= 0) subject = of_source ? d.sources.at(k).name : d.folds.at(k).name;
-    d.why_not.push_back({r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), subject});
+    d.why_not.push_back({r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), subject});
   }
 }
 
@@ -86,9 +85,9 @@ std::string describe(target const& t) {
                      : t == targets::b200         ? "B200 "
                      : t == targets::rtx_pro_6000 ? "RTX PRO 6000 "
                                                   : "";
-  auto const architecture = fmt::format("sm_{}{}", t.compute_major, t.compute_minor);
+  auto const architecture = formatted("sm_{}{}", t.compute_major, t.compute_minor);
   auto const chip = *name ? name + ("(" + architecture + ")") : architecture;
-  return fmt::format("{}, {} multiprocessors", chip, t.multiprocessors);
+  return formatted("{}, {} multiprocessors", chip, t.multiprocessors);
 }
 
 name_list::name_list() = default;
@@ -193,7 +192,7 @@ void word_host_source(source_description& s) {
     s.why = "nothing is read";
   } else {
     s.load = s.stride == 1 ? "read in place" : "gathered";
-    s.why = s.stride == 1 ? "neighbours in memory" : fmt::format("elements lie {} apart", s.stride);
+    s.why = s.stride == 1 ? "neighbours in memory" : formatted("elements lie {} apart", s.stride);
   }
 }
 
@@ -245,23 +244,23 @@ std::string rounding(fold_description const& fold, facts const& f, combine_order
   if (!reads) return in;
   if (order == combine_order::free) return in + ", in any order";
   if (order == combine_order::ordered) return in + ", in any grouping of elements in order";
-  return fmt::format("{}, at most {} for an element", in, combinations(f, fold.law.commutative));
+  return formatted("{}, at most {} for an element", in, combinations(f, fold.law.commutative));
 }
 
 std::string bytes(double n) {
   char const* const units[] = {"B", "kB", "MB", "GB", "TB"};
   int u = 0;
   for (; n >= 1000 && u < 4; ++u) n /= 1000;
-  return fmt::format("{:.3g} {}", n, units[u]);
+  return formatted("{:.3g} {}", n, units[u]);
 }
 
 std::string seconds(double s) {
-  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
-  return s < 1 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} s", s);
+  if (s < 1e-3) return formatted("{:.3g} us", s * 1e6);
+  return s < 1 ? formatted("{:.3g} ms", s * 1e3) : formatted("{:.3g} s", s);
 }
 
 std::string tree(facts const& f) {
-  return fmt::format("tree v{}: {} rows x {} lanes", tree_version, f.rows_per_leaf, 32 * f.lanes_per_group);
+  return formatted("tree v{}: {} rows x {} lanes", tree_version, f.rows_per_leaf, 32 * f.lanes_per_group);
 }
 
 std::vector<refusal_group> grouped(description const& d) {
@@ -279,7 +278,7 @@ std::vector<refusal_group> grouped(description const& d) {
   auto const count = d.folds.size();
   for (auto& g : groups)
     if (!g.subjects.empty() && g.subjects == every_fold)
-      g.subjects = count == 1 ? "" : count == 2 ? "both folds" : fmt::format("all {} folds", count);
+      g.subjects = count == 1 ? "" : count == 2 ? "both folds" : formatted("all {} folds", count);
   return groups;
 }
 

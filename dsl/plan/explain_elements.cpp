@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The words of elements that are written, and of the kernel that they share with their lets. Compiled side, plan.
+#include "base/formatted.hpp"
 #include "plan/domains.hpp"
 
 #include "plan/words.hpp"
 
 #include <tally/run/cpu_elements.hpp>
-
-#include <fmt/format.h>
 
 #include <utility>
 
@@ -16,7 +15,7 @@ namespace tally::words {
 void word_elements(domain_description& d) {
   if (!d.of.on_gpu) {
     d.route = "runs of elements";
-    d.shape = fmt::format("up to {} neighbours along the innermost axis, in vector registers where columns lie together", cpu::elements_of_run);
+    d.shape = formatted("up to {} neighbours along the innermost axis, in vector registers where columns lie together", cpu::elements_of_run);
     d.cut = "runs dealt to " + several(d.of.threads, "thread");
     for (auto& s : d.of.sources) word_host_source(s);
     return;
@@ -25,8 +24,8 @@ void word_elements(domain_description& d) {
   axes_plan const& p = d.of_elements.plan.strip;
   d.blocks = d.of_elements.blocks;
   d.route = "elements";
-  d.shape = fmt::format("{} of a thread, {} of them in flight together", several(p.groups_per_thread, "neighbour"), several(p.batches, "strip"));
-  d.cut = fmt::format("one launch: {} of {} threads, {} B a store", several(d.blocks, "block"), p.threads_per_block(), d.of_elements.plan.bytes_per_store[0]);
+  d.shape = formatted("{} of a thread, {} of them in flight together", several(p.groups_per_thread, "neighbour"), several(p.batches, "strip"));
+  d.cut = formatted("one launch: {} of {} threads, {} B a store", several(d.blocks, "block"), p.threads_per_block(), d.of_elements.plan.bytes_per_store[0]);
   word_grid_loads(d, p, "neighbouring elements", planning::loaded_axis::kept);
   add_refusals(d, d.of_elements.why_not);
 }
@@ -53,9 +52,9 @@ void join_rows(grouped_description& d) {
   writes.blocks = writes.of_rows.blocks;
   writes.route = "rows_with_let";
   writes.shape = "a row comes into registers once, is folded by every let in turn, and is written; " +
-                 (p.one_leaf ? fmt::format("{} a warp", several(p.threads_across, "row")) : fmt::format("{} a row, a leaf each", several(p.warps_per_group, "warp")));
-  writes.cut = fmt::format("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
-                           writes.of_rows.plan.bytes_per_store[0]);
+                 (p.one_leaf ? formatted("{} a warp", several(p.threads_across, "row")) : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp")));
+  writes.cut = formatted("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
+                         writes.of_rows.plan.bytes_per_store[0]);
   writes.of.sources.resize(d.head.sources.size()); // answers stay on the chip
   writes.origins.resize(d.head.sources.size());
   word_grid_loads(writes, p, "neighbours along a row", planning::loaded_axis::kept);

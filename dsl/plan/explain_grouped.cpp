@@ -2,6 +2,7 @@
 //
 // From the domains of a reduction with groupings to their words: where each is folded, how it is cut, how its columns are loaded, and
 // what was refused. Compiled side, plan.
+#include "base/formatted.hpp"
 #include "plan/domains.hpp"
 #include "plan/page.hpp"
 #include "plan/places.hpp"
@@ -11,20 +12,18 @@
 #include <tally/plan/targets.hpp>
 #include <tally/run/explain_grouped.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <ostream>
 #include <utility>
 
 namespace tally::words {
 
-std::string several(i64 n, char const* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+std::string several(i64 n, char const* thing) { return formatted("{} {}{}", n, thing, n == 1 ? "" : "s"); }
 
 void add_refusals(domain_description& d, why_not_list const& why) {
   for (int i = 0; i < why.count; ++i) {
     refusal const& r = why.entries[i];
-    refused_choice said{r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
+    refused_choice said{r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]),
                         r.subject >= 0 ? d.of.sources.at(std::size_t(r.subject)).name : ""};
     if (std::none_of(d.why_not.begin(), d.why_not.end(), [&](auto const& o) {
           return o.choice == said.choice && o.reason == said.reason && o.subject == said.subject;
@@ -39,11 +38,11 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
     auto& s = d.of.sources[c];
     s.load = s.bytes_per_element == 0                         ? "computed"
              : (p.realigned >> c & 1) != 0               ? "ldg, the 2 aligned pieces of 16 B around what is wanted"
-             : p.bytes_per_load[c] > s.bytes_per_element ? fmt::format("vector_ldg, {} B per load", p.bytes_per_load[c])
-                                                         : fmt::format("ldg, {} B per load", s.bytes_per_element);
+             : p.bytes_per_load[c] > s.bytes_per_element ? formatted("vector_ldg, {} B per load", p.bytes_per_load[c])
+                                                         : formatted("ldg, {} B per load", s.bytes_per_element);
     i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));
-    s.why = s.bytes_per_element == 0 ? "nothing is read" : step == 0 ? fmt::format("the same for {}", neighbours) : neighbours;
-    if (s.bytes_per_element > 0) s.why += fmt::format(", rows aligned to {} B", planning::alignment_in_grid(facts, int(c), loaded));
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : step == 0 ? formatted("the same for {}", neighbours) : neighbours;
+    if (s.bytes_per_element > 0) s.why += formatted(", rows aligned to {} B", planning::alignment_in_grid(facts, int(c), loaded));
     if (s.staged) s.why += ", after a copy from host memory";
   }
 }
@@ -109,7 +108,7 @@ void word_axes_of_host(domain_description& d) {
   if (d.in_columns) {
     d.route = "columns";
     d.shape = "neighbouring groups side by side, one a vector lane, along their own trees";
-    d.cut = fmt::format("slices of up to {} KiB of a row, leaf after leaf, dealt to {}", cpu::bytes_of_slice / 1024, several(threads, "thread"));
+    d.cut = formatted("slices of up to {} KiB of a row, leaf after leaf, dealt to {}", cpu::bytes_of_slice / 1024, several(threads, "thread"));
     if (!elements_are_neighbours(d)) d.why_not.push_back({"rows", "elements of a group are not neighbours in memory", ""});
     return;
   }
@@ -130,11 +129,11 @@ void word_axes_of_host(domain_description& d) {
   i64 const row = d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].extent : 1;
   i64 const strips = d.at.groups / row * ((row - 1) / cpu::groups_in_strip + 1);
   d.route = "strips of groups";
-  d.shape = fmt::format("{} neighbouring groups side by side, one a vector lane, along their own trees", cpu::groups_in_strip);
-  d.cut = fmt::format("{}, up to {} of them walked together, on {}", several(strips, "strip"), cpu::most_strips, several(threads, "thread"));
+  d.shape = formatted("{} neighbouring groups side by side, one a vector lane, along their own trees", cpu::groups_in_strip);
+  d.cut = formatted("{}, up to {} of them walked together, on {}", several(strips, "strip"), cpu::most_strips, several(threads, "thread"));
   auto const refuse = [&](std::string reason) { d.why_not.push_back({"tile loop", std::move(reason), ""}); };
   if (d.at.extent < cpu::long_group)
-    refuse(fmt::format("groups of {} elements are shorter than {}", d.at.extent, cpu::long_group));
+    refuse(formatted("groups of {} elements are shorter than {}", d.at.extent, cpu::long_group));
   else if (d.looks_at_positions)
     refuse("an expression looks at positions");
   else
@@ -149,14 +148,14 @@ void word_host_domain(domain_description& d) {
   case grouping_kind::whole:
     d.route = "tile loop";
     d.shape = "the tile loop of a full reduction";
-    d.cut = fmt::format("{} of {} leaves, dealt to {}", several((d.of.facts.leaves() - 1) / d.of.leaves_per_tile + 1, "tile"),
-                        d.of.leaves_per_tile, threads);
+    d.cut = formatted("{} of {} leaves, dealt to {}", several((d.of.facts.leaves() - 1) / d.of.leaves_per_tile + 1, "tile"),
+                      d.of.leaves_per_tile, threads);
     break;
   case grouping_kind::axes: word_axes_of_host(d); break;
   case grouping_kind::segments:
     d.route = "runs of segments";
-    d.shape = fmt::format("segments in order, leaf by leaf; those above {} elements are shared by all threads", cpu::giant_segment);
-    d.cut = fmt::format("runs of equal cost, elements and {} for each segment, dealt to {}", cpu::cost_of_segment, threads);
+    d.shape = formatted("segments in order, leaf by leaf; those above {} elements are shared by all threads", cpu::giant_segment);
+    d.cut = formatted("runs of equal cost, elements and {} for each segment, dealt to {}", cpu::cost_of_segment, threads);
     break;
   default:
     d.route = d.kind == grouping_kind::keys ? "tables" : "found keys";
@@ -181,8 +180,8 @@ void word_host_sources(domain_description& d) {
     s.load = near ? "read in place" : "gathered";
     s.why = along == 1 ? "elements of a group are neighbours"
             : along == 0 ? "the same for all elements of a group"
-            : beside == 1 ? fmt::format("groups are neighbours, their elements lie {} apart", along)
-                          : fmt::format("elements of a group lie {} apart, groups {}", along, beside);
+            : beside == 1 ? formatted("groups are neighbours, their elements lie {} apart", along)
+                          : formatted("elements of a group lie {} apart, groups {}", along, beside);
   }
 }
 
@@ -194,19 +193,19 @@ void word_axes_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   d.route = d.route.substr(d.route.rfind(':') + 1);
   if (!along)
-    d.shape = fmt::format("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}",
-                          several(p.threads_across, "thread"), p.threads_along(), several(p.groups_per_thread, "group"),
-                          several(p.warps_per_block, "warp"),
-                          p.warps_on_lanes > 1 ? fmt::format(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "");
+    d.shape = formatted("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}",
+                        several(p.threads_across, "thread"), p.threads_along(), several(p.groups_per_thread, "group"),
+                        several(p.warps_per_block, "warp"),
+                        p.warps_on_lanes > 1 ? formatted(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "");
   else if (p.one_leaf)
-    d.shape = fmt::format("neighbouring threads hold neighbouring elements of a group: {} in a warp, the loads of {} in flight together",
-                          several(p.threads_across, "group"), several(p.batches, "group"));
+    d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} in a warp, the loads of {} in flight together",
+                        several(p.threads_across, "group"), several(p.batches, "group"));
   else
-    d.shape = fmt::format("neighbouring threads hold neighbouring elements of a group: {} of a block share it, {} each",
-                          several(p.warps_per_group, "warp"), several(cut.leaves_of_warp, cut.leaves_of_warp == 1 ? "leaf" : "leave"));
-  d.cut = fmt::format("one launch: {} x {} = {} of {} threads", fmt::format("{} of {}", several(cut.sets, "set"), along ? "groups" : "strips"),
-                      several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
-  if (cut.chunks > 1) d.cut += fmt::format(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);
+    d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} of a block share it, {} each",
+                        several(p.warps_per_group, "warp"), several(cut.leaves_of_warp, cut.leaves_of_warp == 1 ? "leaf" : "leave"));
+  d.cut = formatted("one launch: {} x {} = {} of {} threads", formatted("{} of {}", several(cut.sets, "set"), along ? "groups" : "strips"),
+                    several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
+  if (cut.chunks > 1) d.cut += formatted(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);
   d.blocks = d.planned.blocks();
   words::word_grid_loads(d, p, along ? "neighbours along a group" : "neighbouring groups",
                          along ? planning::loaded_axis::reduced : planning::loaded_axis::kept);
@@ -219,11 +218,11 @@ void word_segments_of_gpu(domain_description& d) {
   auto const launch = cut_segments(d.of.facts, p, d.of.facts.extent, d.groups, 0);
   d.blocks = launch.blocks;
   d.route = "segments";
-  d.shape = fmt::format("a warp stages {} elements in shared memory and folds whole segments of them, {} a lane; long segments are cut in "
-                        "parts of {} leaves",
-                        p.tile_elements, p.elements_per_lane, p.leaves_per_part);
-  d.cut = fmt::format("one launch: {} of {} threads, a share of a warp is {} elements and offsets, an offset counts as {}; parts meet {} by {}",
-                      several(d.blocks, "block"), p.threads_per_block(), launch.cut.share, cost_of_offset, parts_that_meet, parts_that_meet);
+  d.shape = formatted("a warp stages {} elements in shared memory and folds whole segments of them, {} a lane; long segments are cut in "
+                      "parts of {} leaves",
+                      p.tile_elements, p.elements_per_lane, p.leaves_per_part);
+  d.cut = formatted("one launch: {} of {} threads, a share of a warp is {} elements and offsets, an offset counts as {}; parts meet {} by {}",
+                    several(d.blocks, "block"), p.threads_per_block(), launch.cut.share, cost_of_offset, parts_that_meet, parts_that_meet);
   for (auto& s : d.of.sources) {
     s.load = s.bytes_per_element == 0 ? "computed" : "through shared memory";
     s.why = s.bytes_per_element == 0 ? "nothing is read" : "segments begin anywhere";
@@ -247,14 +246,14 @@ void word_search_of_gpu(domain_description& d, keys_facts& f) {
 }
 std::string search_of(domain_description const& d) {
   auto const& search = d.of_search;
-  return fmt::format("one read puts the keys into a table of {} slots of {} B in global memory, again into {} times as many while more than half "
-                     "are taken; the keys are sorted there; a second read folds by the number of a key among them, here for {} keys: ",
-                     search.slots, d.key_bytes == 8 ? 16 : 8, planning::more_key_slots, search.slots / 2);
+  return formatted("one read puts the keys into a table of {} slots of {} B in global memory, again into {} times as many while more than half "
+                   "are taken; the keys are sorted there; a second read folds by the number of a key among them, here for {} keys: ",
+                   search.slots, d.key_bytes == 8 ? 16 : 8, planning::more_key_slots, search.slots / 2);
 }
 
 std::string cut_of_search(domain_description const& d) {
   auto const& search = d.of_search;
-  return fmt::format("search: {} of {} threads, {} a load, {} in flight", several(search.blocks, "block"), search.plan.threads_per_block,
+  return formatted("search: {} of {} threads, {} a load, {} in flight", several(search.blocks, "block"), search.plan.threads_per_block,
                      several(search.plan.elements_per_load, "element"), several(search.plan.loads_in_flight, "load"));
 }
 
@@ -267,25 +266,25 @@ void word_keys_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   if (d.kind == grouping_kind::found_keys) d.route = "found keys, " + d.route, d.shape = search_of(d);
   if (p.route == keys_route::in_shared_memory)
-    d.shape += fmt::format("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
-                          p.ranges > 1 ? fmt::format("one of {} ranges of slots", p.ranges) : "all slots",
+    d.shape += formatted("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
+                          p.ranges > 1 ? formatted("one of {} ranges of slots", p.ranges) : "all slots",
                           words::bytes(double(d.of_keys.shared_bytes)));
   else
     d.shape += "elements go to their slots in global memory by atomics";
-  if (p.hot_slots > 0) d.shape += fmt::format("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
-  if (p.threads_per_row > 0) d.shape += fmt::format("; {} share a row of slots", several(p.threads_per_row, "thread"));
+  if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
+  if (p.threads_per_row > 0) d.shape += formatted("; {} share a row of slots", several(p.threads_per_row, "thread"));
   if (p.copies > 1)
-    d.shape += p.hot_keys == 0 ? fmt::format("; blocks add to {} copies of the table in turn, which meet afterwards", p.copies)
-                               : fmt::format("; of at most {} keys, which a sample of {} rows finds to be hot, there are {} copies that meet afterwards",
+    d.shape += p.hot_keys == 0 ? formatted("; blocks add to {} copies of the table in turn, which meet afterwards", p.copies)
+                               : formatted("; of at most {} keys, which a sample of {} rows finds to be hot, there are {} copies that meet afterwards",
                                              p.hot_keys, sampled_elements, p.copies);
   if (p.asks_ahead) d.shape += "; slots are asked for while the rows before come";
   if (p.in_place) d.shape += "; sums are made where the answers go";
-  d.cut = fmt::format("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
+  d.cut = formatted("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                       several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
-  if (d.kind == grouping_kind::found_keys) d.cut = fmt::format("{}; folds: {}", cut_of_search(d), d.cut);
+  if (d.kind == grouping_kind::found_keys) d.cut = formatted("{}; folds: {}", cut_of_search(d), d.cut);
   for (auto& s : d.of.sources) {
     s.load = s.bytes_per_element == 0 ? "computed"
-                                      : fmt::format("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
+                                      : formatted("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
     s.why = s.bytes_per_element == 0 ? "nothing is read" : p.in_order && p.threads_per_row == 0 ? "in the order of the source" : "elements lie apart, or groups beside";
     if (s.staged) s.why += ", after a copy from host memory";
   }
@@ -302,17 +301,17 @@ void word_sorted_keys_of_gpu(domain_description& d) {
   d.blocks = s.folds.blocks;
   d.route = found ? "found keys, sorted" : "sorted";
   if (found) d.shape = search_of(d);
-  d.shape += fmt::format("the numbers of the elements are sorted by slot in {} of {} bits, in {} of global memory; the slots are folded as segments "
+  d.shape += formatted("the numbers of the elements are sorted by slot in {} of {} bits, in {} of global memory; the slots are folded as segments "
                          "of them, each along the tree of its own elements",
-                         s.passes == 1 ? "one pass" : fmt::format("{} passes", s.passes), bits_of_slot_digit, words::bytes(double(s.sort_bytes)));
-  d.cut = fmt::format("sort: {} of {} threads, {} a thread; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as "
+                         s.passes == 1 ? "one pass" : formatted("{} passes", s.passes), bits_of_slot_digit, words::bytes(double(s.sort_bytes)));
+  d.cut = formatted("sort: {} of {} threads, {} a thread; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as "
                       "{}; parts meet {} by {}",
                       several(s.blocks, "block"), s.plan.threads_per_block, several(s.plan.elements_per_thread, "element"),
                       several(s.folds.blocks, "block"), s.plan.folds.threads_per_block(), s.folds.cut.share, cost_of_offset, parts_that_meet,
                       parts_that_meet);
-  if (found) d.cut = fmt::format("{}; {}", cut_of_search(d), d.cut);
+  if (found) d.cut = formatted("{}; {}", cut_of_search(d), d.cut);
   for (auto& c : d.of.sources) {
-    c.load = c.bytes_per_element == 0 ? "computed" : fmt::format("ldg, {} B per load", c.bytes_per_element);
+    c.load = c.bytes_per_element == 0 ? "computed" : formatted("ldg, {} B per load", c.bytes_per_element);
     c.why = c.bytes_per_element == 0 ? "nothing is read" : "elements of a slot lie apart";
     if (c.staged) c.why += ", after a copy from host memory";
   }
@@ -401,16 +400,16 @@ void join_domains(grouped_description& d) {
   d.joined = make_mixed_plan(d.mixed);
   for (int i = 0; i < d.joined.why_not.count; ++i) {
     refusal const& r = d.joined.why_not.entries[i];
-    d.why_not.push_back({r.choice, fmt::format(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
+    d.why_not.push_back({r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
   }
   if (!d.joined.joins) return;
   auto const join = [&](domain_description& one) {
     one.shares_read = &one != &columns;
     one.route = "mixed";
     one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
-    one.cut = fmt::format("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
-                          several(d.joined.blocks(), "block"), mixed_threads,
-                          d.joined.plan.stages > 0 ? fmt::format("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
+    one.cut = formatted("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
+                        several(d.joined.blocks(), "block"), mixed_threads,
+                        d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
                                                    : std::string("a tile that threads fill"));
     one.why_not.clear();
     for (auto& s : one.of.sources) s.load = "tiles in shared memory", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
@@ -435,7 +434,7 @@ void refuse_one_read(grouped_description& d) {
     }
     std::string reason = d.head.on_gpu ? "each has a launch of its own" : "each has a walk of its own";
     if (d.head.on_gpu && one.bytes_read() <= d.head.facts.target.l2_bytes)
-      reason += fmt::format(", and finds the source in the L2 of {}", words::bytes(double(d.head.facts.target.l2_bytes)));
+      reason += formatted(", and finds the source in the L2 of {}", words::bytes(double(d.head.facts.target.l2_bytes)));
     if (std::any_of(one.of.sources.begin(), one.of.sources.end(), [](auto const& s) { return s.staged; }))
       reason += ", and copies what is in host memory again";
     d.why_not.push_back({"one read with " + first->name, reason, one.name});

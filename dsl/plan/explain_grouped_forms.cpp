@@ -29,24 +29,24 @@ std::string groups_of(domain_description const& d) {
   using words::several;
   switch (d.kind) {
   case grouping_kind::whole: return several(d.at.extent, "element");
-  case grouping_kind::axes: return fmt::format("{} of {}", several(d.groups, "group"), several(d.at.extent, "element"));
-  case grouping_kind::segments: return fmt::format("{} in {}", several(d.groups, "segment"), several(d.at.extent, "element"));
+  case grouping_kind::axes: return formatted("{} of {}", several(d.groups, "group"), several(d.at.extent, "element"));
+  case grouping_kind::segments: return formatted("{} in {}", several(d.groups, "segment"), several(d.at.extent, "element"));
   case grouping_kind::keys:
-    return fmt::format("{} for {}", several(d.groups, d.at.groups > 1 ? "slot" : "bin"), several(d.at.extent * d.at.groups, "element"));
+    return formatted("{} for {}", several(d.groups, d.at.groups > 1 ? "slot" : "bin"), several(d.at.extent * d.at.groups, "element"));
   case grouping_kind::elements: return several(d.groups, "element") + " written";
-  default: return fmt::format("as many bins as there are keys, for {}", several(d.at.extent, "element"));
+  default: return formatted("as many bins as there are keys, for {}", several(d.at.extent, "element"));
   }
 }
 
 std::string read_of(grouped_description const& d) {
-  auto text = fmt::format("{}: {} read, {} written", d.passes() == 1 ? "one pass" : fmt::format("{} passes", d.passes()),
+  auto text = formatted("{}: {} read, {} written", d.passes() == 1 ? "one pass" : formatted("{} passes", d.passes()),
                           words::bytes(double(d.bytes_read())), words::bytes(double(d.bytes_written())));
-  if (d.expected_seconds() > 0) text += fmt::format("; expected {}", words::seconds(d.expected_seconds()));
+  if (d.expected_seconds() > 0) text += formatted("; expected {}", words::seconds(d.expected_seconds()));
   return text;
 }
 
 void put_domain(words::page& to, domain_description const& d) {
-  to.put("domain", fmt::format("{}: {}, {} read", d.name, groups_of(d), words::bytes(double(d.bytes_read()))));
+  to.put("domain", formatted("{}: {}, {} read", d.name, groups_of(d), words::bytes(double(d.bytes_read()))));
   to.put("route", d.route + ": " + d.shape);
   words::put_sources(to, d.of);
   words::put_folds(to, d.of);
@@ -164,25 +164,25 @@ std::string grouped_explanation::mermaid() const {
   auto const& d = about_;
   std::string out = "flowchart TD\n";
   for (std::size_t i = 0; i < d.head.sources.size(); ++i)
-    out += fmt::format("  source{}[(\"{}\")]\n", i, words::label(d.head.sources[i].name + ": " + d.head.sources[i].type));
+    out += formatted("  source{}[(\"{}\")]\n", i, words::label(d.head.sources[i].name + ": " + d.head.sources[i].type));
   for (std::size_t k = 0; k < d.domains.size(); ++k) {
     auto const& one = d.domains[k];
     for (std::size_t i = 0; i < one.of.sources.size(); ++i) {
       auto const& s = one.of.sources[i];
       auto const origin = one.origins.empty() ? column_origin{column_home::head, int(i)} : one.origins[i];
-      auto const from = origin.home == column_home::head      ? fmt::format("source{}", origin.index)
-                        : origin.home == column_home::answers ? fmt::format("answers{}", origin.index)
-                                                              : fmt::format("source{}_{}[(\"{}\")]", k, i, words::label(s.name + ": " + s.type));
-      out += fmt::format("  {} -- \"{}\" --> domain{}\n", from, words::label(s.load), k);
+      auto const from = origin.home == column_home::head      ? formatted("source{}", origin.index)
+                        : origin.home == column_home::answers ? formatted("answers{}", origin.index)
+                                                              : formatted("source{}_{}[(\"{}\")]", k, i, words::label(s.name + ": " + s.type));
+      out += formatted("  {} -- \"{}\" --> domain{}\n", from, words::label(s.load), k);
     }
     if (one.kind == grouping_kind::elements && one.route == "rows_with_let")
-      for (std::size_t let = 0; let < k; ++let) out += fmt::format("  answers{} -- registers --> domain{}\n", let, k);
-    out += fmt::format("  domain{}[\"{}<br/>{}<br/>{} read\"]\n", k, words::label(one.name), words::label(groups_of(one)),
+      for (std::size_t let = 0; let < k; ++let) out += formatted("  answers{} -- registers --> domain{}\n", let, k);
+    out += formatted("  domain{}[\"{}<br/>{}<br/>{} read\"]\n", k, words::label(one.name), words::label(groups_of(one)),
                        words::bytes(double(one.bytes_read())));
-    out += fmt::format("  domain{} --> route{}[\"{}\"]\n", k, k, words::label(one.route));
+    out += formatted("  domain{} --> route{}[\"{}\"]\n", k, k, words::label(one.route));
     std::string answers;
     for (auto const& a : one.of.answers) answers += (answers.empty() ? "" : "<br/>") + words::label(a);
-    out += fmt::format("  route{} --> answers{}{{{{\"{}\"}}}}\n", k, k, answers);
+    out += formatted("  route{} --> answers{}{{{{\"{}\"}}}}\n", k, k, answers);
   }
   return out;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation for programs. Fields are only ever added; docs/reference/explain.md lists them. Compiled side, plan.
+#include "base/formatted.hpp"
 #include "plan/json_parts.hpp"
 
 #include <tally/fold/tree.hpp>
 #include <tally/plan/spell.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ json target_of(description const& d) {
   if (!d.on_gpu) return {{"name", d.place}, {"threads", d.threads}};
   auto const& t = d.facts.target;
   return {{"name", d.place},
-          {"architecture", fmt::format("sm_{}{}", t.compute_major, t.compute_minor)},
+          {"architecture", formatted("sm_{}{}", t.compute_major, t.compute_minor)},
           {"multiprocessors", t.multiprocessors},
           {"read_bytes_per_second", t.read_bytes_per_second},
           {"launch_seconds", t.launch_seconds}};

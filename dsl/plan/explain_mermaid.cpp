@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation as a Mermaid flowchart: columns, folds, the two storeys of the tree, answers. Compiled side, plan.
+#include "base/formatted.hpp"
 #include "plan/words.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -46,24 +45,24 @@ std::string explanation::mermaid() const {
   std::string out = "flowchart TD\n";
   for (std::size_t i = 0; i < d.sources.size(); ++i) {
     auto const& s = d.sources[i];
-    out += fmt::format("  source{}[(\"{}<br/>{}\")] --> read\n", i, label(s.name + ": " + s.type), label(s.load));
+    out += formatted("  source{}[(\"{}<br/>{}\")] --> read\n", i, label(s.name + ": " + s.type), label(s.load));
   }
-  out += fmt::format("  read[\"one read of {}<br/>{}\"]\n", words::bytes(double(d.bytes_read())), words::tree(d.facts));
+  out += formatted("  read[\"one read of {}<br/>{}\"]\n", words::bytes(double(d.bytes_read())), words::tree(d.facts));
   std::vector<std::string> blocks, grids;
   for (std::size_t i = 0; i < d.folds.size(); ++i) {
     auto const& f = d.folds[i];
     auto const block = node_of(blocks, f.block), grid = node_of(grids, f.grid);
-    out += fmt::format("  read --> fold{}([\"{}\"]) --> block{} --> grid{}\n", i, label(f.name), block, grid);
+    out += formatted("  read --> fold{}([\"{}\"]) --> block{} --> grid{}\n", i, label(f.name), block, grid);
   }
   auto const* unit = d.on_gpu ? "block" : "tile";
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    out += fmt::format("  block{}[\"inside a {}<br/>{}\"]\n", i, unit, label(blocks[i]));
+    out += formatted("  block{}[\"inside a {}<br/>{}\"]\n", i, unit, label(blocks[i]));
   for (std::size_t i = 0; i < grids.size(); ++i)
-    out += fmt::format("  grid{}[\"across {}s<br/>{}\"] --> answers\n", i, unit, label(grids[i]));
+    out += formatted("  grid{}[\"across {}s<br/>{}\"] --> answers\n", i, unit, label(grids[i]));
   if (d.folds.empty()) out += "  read --> answers\n";
   std::string answers;
   for (auto const& a : d.answers) answers += (answers.empty() ? "" : "<br/>") + label(a);
-  return out + fmt::format("  answers{{{{\"{}\"}}}}\n", answers);
+  return out + formatted("  answers{{{{\"{}\"}}}}\n", answers);
 }
 
 } // namespace tally::inline v0

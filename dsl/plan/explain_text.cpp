@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An explanation for people: one word of heading, then columns that line up. Compiled side, plan.
+#include "base/formatted.hpp"
 #include "plan/page.hpp"
 
 #include <tally/plan/spell.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +17,7 @@ std::string promise_of(contract promise, bool on_every_back_end, std::string con
   if (promise == contract::exact)
     return "exact: sums of floats round once, at the end, so the order cannot be seen; the same bits everywhere";
   auto const* where = on_every_back_end ? "the same bits on the CPU and on every GPU" : "the same bits on any number of threads";
-  return fmt::format("reproducible, nothing lowers it: {}; {}", where, tree);
+  return formatted("reproducible, nothing lowers it: {}; {}", where, tree);
 }
 
 std::string launch_of(description const& d) {
@@ -27,36 +26,36 @@ std::string launch_of(description const& d) {
   if (!d.on_gpu) {
     auto const tiles = (d.facts.leaves() - 1) / d.leaves_per_tile + 1;
     auto const threads = std::min<i64>(d.threads, tiles);
-    return fmt::format("{} tile{} of up to {} leaves, {} elements each, on {} thread{}", tiles, tiles == 1 ? "" : "s",
-                       d.leaves_per_tile, d.leaves_per_tile * d.facts.elements_per_leaf(), threads,
-                       threads == 1 ? "" : "s");
+    return formatted("{} tile{} of up to {} leaves, {} elements each, on {} thread{}", tiles, tiles == 1 ? "" : "s",
+                     d.leaves_per_tile, d.leaves_per_tile * d.facts.elements_per_leaf(), threads,
+                     threads == 1 ? "" : "s");
   }
   auto const& p = d.planned.plan;
   auto const leaves = d.facts.any_exact() ? std::string("leaves by turns")
-                                          : fmt::format("{} lea{} a warp", p.leaves_per_warp, p.leaves_per_warp == 1 ? "f" : "ves");
-  return fmt::format("route full, one launch: {} block{} of {} threads{}, {}, {} of {} rows in flight{}", d.planned.blocks,
-                     d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", leaves,
-                     p.rows_in_flight, p.rows_per_leaf, p.overlaps_launch ? ", overlapped" : "");
+                                          : formatted("{} lea{} a warp", p.leaves_per_warp, p.leaves_per_warp == 1 ? "f" : "ves");
+  return formatted("route full, one launch: {} block{} of {} threads{}, {}, {} of {} rows in flight{}", d.planned.blocks,
+                   d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", leaves,
+                   p.rows_in_flight, p.rows_per_leaf, p.overlaps_launch ? ", overlapped" : "");
 }
 
 namespace {
 
 std::string read_of(description const& d) {
-  if (!d.reads()) return fmt::format("nothing of {} elements", d.facts.extent);
-  auto text = fmt::format("{} elements, {} in one pass", d.facts.extent, words::bytes(double(d.bytes_read())));
-  if (d.bytes_moved() != d.bytes_read()) text += fmt::format(", {} moved", words::bytes(double(d.bytes_moved())));
+  if (!d.reads()) return formatted("nothing of {} elements", d.facts.extent);
+  auto text = formatted("{} elements, {} in one pass", d.facts.extent, words::bytes(double(d.bytes_read())));
+  if (d.bytes_moved() != d.bytes_read()) text += formatted(", {} moved", words::bytes(double(d.bytes_moved())));
   if (d.expected_seconds() > 0)
-    text += fmt::format("; expected {}, {:.0f} % of peak", words::seconds(d.expected_seconds()),
-                        100 * d.expected_share_of_peak());
+    text += formatted("; expected {}, {:.0f} % of peak", words::seconds(d.expected_seconds()),
+                      100 * d.expected_share_of_peak());
   return text;
 }
 
 std::string measured_of(description const& d) {
   std::string beside;
   if (d.expected_seconds() > 0)
-    beside = fmt::format(", {:.2f} x the expected time", d.measured_seconds / d.expected_seconds());
-  return fmt::format("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
-                     double(d.bytes_read()) / d.measured_seconds / 1e9, beside, words::seconds(d.whole_seconds));
+    beside = formatted(", {:.2f} x the expected time", d.measured_seconds / d.expected_seconds());
+  return formatted("{}, {:.4g} GB/s{}; the whole call {}", words::seconds(d.measured_seconds),
+                   double(d.bytes_read()) / d.measured_seconds / 1e9, beside, words::seconds(d.whole_seconds));
 }
 
 } // namespace
@@ -71,7 +70,7 @@ void put_sources(page& to, description const& d) {
   bool leading = true;
   for (auto const& s : d.sources)
     to.put(std::exchange(leading, false) ? "load" : "",
-           fmt::format("{:<{}}  {:<{}}  {:<{}}  {}", s.name, name, s.type, type, s.load, load, s.why));
+           formatted("{:<{}}  {:<{}}  {:<{}}  {}", s.name, name, s.type, type, s.load, load, s.why));
 }
 
 void put_folds(page& to, description const& d) {
@@ -80,16 +79,16 @@ void put_folds(page& to, description const& d) {
   bool leading = true;
   for (auto const& f : d.folds)
     to.put(std::exchange(leading, false) ? "fold" : "",
-           fmt::format("{:<{}}  {:>3} B  rounds {}", f.name, name, f.state_bytes, f.rounding));
+           formatted("{:<{}}  {:>3} B  rounds {}", f.name, name, f.state_bytes, f.rounding));
 }
 
 void put_meetings(page& to, description const& d) {
   std::vector<std::pair<std::string, std::string>> ways;
   for (auto const& f : d.folds) {
-    auto const way = !d.on_gpu                ? fmt::format("{} of a leaf, then {}", f.block, f.grid)
-                     : d.planned.blocks == 1 ? fmt::format("{} in the one block", f.block)
-                     : d.planned.plan.one_cluster ? fmt::format("{} in a block, then {} in the cluster", f.block, f.grid)
-                                              : fmt::format("{} in a block, then {} across blocks", f.block, f.grid);
+    auto const way = !d.on_gpu                ? formatted("{} of a leaf, then {}", f.block, f.grid)
+                     : d.planned.blocks == 1 ? formatted("{} in the one block", f.block)
+                     : d.planned.plan.one_cluster ? formatted("{} in a block, then {} in the cluster", f.block, f.grid)
+                                              : formatted("{} in a block, then {} across blocks", f.block, f.grid);
     auto const known = std::find_if(ways.begin(), ways.end(), [&](auto const& w) { return w.first == way; });
     if (known == ways.end())
       ways.emplace_back(way, f.name);

@@ -4,9 +4,8 @@
 // plan.
 #pragma once
 
+#include "base/formatted.hpp"
 #include "plan/words.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -21,7 +20,7 @@ inline constexpr std::size_t width = 118; // where a long line breaks
 class page {
 public:
   void put(std::string_view heading, std::string_view words) {
-    std::string line = fmt::format("{:<{}}", heading, margin);
+    std::string line = formatted("{:<{}}", heading, margin);
     std::size_t const start = line.size();
     while (!words.empty()) {
       auto const word = words.substr(0, words.find(' '));

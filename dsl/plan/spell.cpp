@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Plans and their enumerators as text.
-#include <tally/plan/spell.hpp>
+#include "base/formatted.hpp"
 
-#include <fmt/format.h>
+#include <tally/plan/spell.hpp>
 
 namespace tally::inline v0 {
 
@@ -54,7 +54,7 @@ char const* spell(keys_route r) {
 }
 
 std::string spell(keys_plan const& p) {
-  return fmt::format("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
+  return formatted("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
                      ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .in_order = {}, .threads_per_row = {}, "
                      ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}}}",
                      spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
@@ -62,57 +62,57 @@ std::string spell(keys_plan const& p) {
 }
 
 std::string spell(find_keys_plan const& p) {
-  return fmt::format("tally::find_keys_plan{{.threads_per_block = {}, .elements_per_load = {}, .loads_in_flight = {}, "
-                     ".keys_of_block = {}, .in_order = {}}}",
-                     p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.keys_of_block, p.in_order);
+  return formatted("tally::find_keys_plan{{.threads_per_block = {}, .elements_per_load = {}, .loads_in_flight = {}, "
+                   ".keys_of_block = {}, .in_order = {}}}",
+                   p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.keys_of_block, p.in_order);
 }
 
 std::string spell(axes_plan const& p, int sources) {
   std::string loads;
-  for (int i = 0; i < sources; ++i) loads += fmt::format("{}{}", i ? ", " : "", p.bytes_per_load[i]);
-  return fmt::format("tally::axes_plan{{.route = tally::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, "
-                     ".warps_per_block = {}, .warps_on_lanes = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .lanes_at_once = {}, .batches = {}, .warps_per_group = {}, .standing = {}, .realigned = {}, .blocks_per_multiprocessor = {}, .one_leaf = {}, .extent_fits = {}, .rows_apart = {}, .blocks_share = {}, .one_leaf_a_warp = {}, "
-                     ".one_reduced_axis = {}, .one_kept_axis = {}, .bytes_per_load = {{{}}}}}",
-                     spell(p.route), p.threads_across, p.groups_per_thread, p.warps_per_block, p.warps_on_lanes, p.lanes_in_leaf, p.rows_in_leaf,
-                     p.lanes_at_once, p.batches, p.warps_per_group, p.standing, p.realigned, p.blocks_per_multiprocessor, p.one_leaf, p.extent_fits, p.rows_apart, p.blocks_share, p.one_leaf_a_warp, p.one_reduced_axis, p.one_kept_axis, loads);
+  for (int i = 0; i < sources; ++i) loads += formatted("{}{}", i ? ", " : "", p.bytes_per_load[i]);
+  return formatted("tally::axes_plan{{.route = tally::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, "
+                   ".warps_per_block = {}, .warps_on_lanes = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .lanes_at_once = {}, .batches = {}, .warps_per_group = {}, .standing = {}, .realigned = {}, .blocks_per_multiprocessor = {}, .one_leaf = {}, .extent_fits = {}, .rows_apart = {}, .blocks_share = {}, .one_leaf_a_warp = {}, "
+                   ".one_reduced_axis = {}, .one_kept_axis = {}, .bytes_per_load = {{{}}}}}",
+                   spell(p.route), p.threads_across, p.groups_per_thread, p.warps_per_block, p.warps_on_lanes, p.lanes_in_leaf, p.rows_in_leaf,
+                   p.lanes_at_once, p.batches, p.warps_per_group, p.standing, p.realigned, p.blocks_per_multiprocessor, p.one_leaf, p.extent_fits, p.rows_apart, p.blocks_share, p.one_leaf_a_warp, p.one_reduced_axis, p.one_kept_axis, loads);
 }
 
 std::string spell(elements_plan const& p, int sources, int arrays) {
   std::string stores;
-  for (int i = 0; i < arrays; ++i) stores += fmt::format("{}{}", i ? ", " : "", p.bytes_per_store[i]);
-  return fmt::format("tally::elements_plan{{.strip = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), stores);
+  for (int i = 0; i < arrays; ++i) stores += formatted("{}{}", i ? ", " : "", p.bytes_per_store[i]);
+  return formatted("tally::elements_plan{{.strip = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), stores);
 }
 
 std::string spell(segments_plan const& p) {
-  return fmt::format("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
+  return formatted("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
                      ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}, .counted = {}}}",
                      p.warps_per_block, p.blocks_per_multiprocessor, p.tile_elements, p.elements_per_lane, p.rows_in_flight,
                      p.leaves_per_part, p.counted);
 }
 
 std::string spell(sorted_keys_plan const& p) {
-  return fmt::format("tally::sorted_keys_plan{{.threads_per_block = {}, .elements_per_thread = {}, .wide_numbers = {}, "
+  return formatted("tally::sorted_keys_plan{{.threads_per_block = {}, .elements_per_thread = {}, .wide_numbers = {}, "
                      ".one_reduced_axis = {}, .no_kept_axis = {}, .folds = {}}}",
                      p.threads_per_block, p.elements_per_thread, p.wide_numbers, p.one_reduced_axis, p.no_kept_axis, spell(p.folds));
 }
 
 std::string spell(mixed_plan const& p) {
-  return fmt::format("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}}}", p.stages, p.blocks_per_multiprocessor);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}}}", p.stages, p.blocks_per_multiprocessor);
 }
 
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)
-    of_sources += fmt::format("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
-                              spell(p.sources[i].load), p.sources[i].bytes_per_load);
+    of_sources += formatted("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
+                            spell(p.sources[i].load), p.sources[i].bytes_per_load);
   for (int i = 0; i < folds; ++i)
-    of_folds += fmt::format("{}{{.block = tally::block_algorithm::{}, .cluster = tally::cluster_combine::{}}}", i ? ", " : "",
-                            spell(p.folds[i].block), spell(p.folds[i].cluster));
-  return fmt::format("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
-                     ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
-                     ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",
-                     spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
-                     p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, of_sources, of_folds);
+    of_folds += formatted("{}{{.block = tally::block_algorithm::{}, .cluster = tally::cluster_combine::{}}}", i ? ", " : "",
+                          spell(p.folds[i].block), spell(p.folds[i].cluster));
+  return formatted("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
+                   ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
+                   ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .sources = {{{}}}, .folds = {{{}}}}}",
+                   spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
+                   p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, of_sources, of_folds);
 }
 
 } // namespace tally::inline v0
