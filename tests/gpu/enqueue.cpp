@@ -31,7 +31,7 @@ std::vector<T> after(gpu::stream_ref stream, on_device<T> const& there) {
 }
 template <class Array, class T>
 bool same(Array const& host, std::vector<T> const& there) {
-  return same_bits(std::vector<T>(host.begin(), host.end()), there);
+  return host.size() == there.size() && std::equal(host.begin(), host.end(), there.begin(), [](T a, T b) { return same_bits(a, b); });
 }
 
 /// A stream of the test's own, and what it captures.
@@ -84,11 +84,11 @@ TEST_CASE("folds of a whole source go to device memory with the bits of run") {
     auto const counts = room_for<i64>(2);
     enqueue(source | reduce(sum, max, variance, count, argmin), sums.data(), sums.data() + 1, sums.data() + 2, counts.data(), counts.data() + 1);
     auto const [total, greatest, width, elements, least] = run(source | reduce(sum, max, variance, count, argmin), on::gpu);
-    CHECK(same_bits(after({}, sums), std::vector<float>{total, greatest, width}));
+    CHECK(same(std::vector<float>{total, greatest, width}, after({}, sums)));
     CHECK(after({}, counts) == std::vector<i64>{elements, least});
     enqueue(source | filter(_1 > 0.f) | reduce(sum, mean), sums.data(), sums.data() + 1, on::gpu, exact);
     auto const [exact_total, exact_mean] = run(source | filter(_1 > 0.f) | reduce(sum, mean), on::gpu, exact);
-    CHECK(same_bits(after({}, sums), std::vector<float>{exact_total, exact_mean, width}));
+    CHECK(same(std::vector<float>{exact_total, exact_mean, width}, after({}, sums)));
   }
 }
 
@@ -114,8 +114,8 @@ TEST_CASE("groups along axes and between offsets, and as many segments as are co
   auto const rows = room_for<float>(300), columns = room_for<float>(2000);
   enqueue(matrix | over<1>(mean), rows.data());
   enqueue(matrix | over<0>(sum), columns.data());
-  CHECK(same(run(matrix | over<1>(mean), on::cpu), after({}, rows)));
-  CHECK(same(run(matrix | over<0>(sum), on::cpu), after({}, columns)));
+  CHECK(same(run(from(shaped(numbers, 300, 2000)) | over<1>(mean), on::cpu), after({}, rows)));
+  CHECK(same(run(from(shaped(numbers, 300, 2000)) | over<0>(sum), on::cpu), after({}, columns)));
 
   std::vector<int> offsets{0, 0, 5, 7, 1000, 1001, 250'000, 600'000};
   for (int k = 0; k < 1000; ++k)

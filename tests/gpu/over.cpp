@@ -128,6 +128,7 @@ TEST_CASE("data on the device is used in place, and found there by on::any") {
   on_device const d(x);
   auto const host = run(from(shaped(x, 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum), on::cpu);
   CHECK(same_arrays(host, run(from(shaped(d.data(), 512, 300)) | reduce(over<0>(sum), over<1>(mean), sum))));
+  CHECK_THROWS_AS(run(from(shaped(d.data(), 512, 300)) | over<1>(mean), on::cpu), wrong_residence);
 }
 
 TEST_CASE("under exact a group's sum, mean and variance are those of the CPU, whatever the order") {

@@ -86,7 +86,7 @@ TEST_CASE("exact sums add digits of 64 bits, and no float") {
 TEST_CASE("under fast, rows of floats are added four columns at a time") {
   if (!can_compile()) return;
   auto const of_row = made_up<int>(1 << 18, 0x710000000000);
-  auto const t = compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 100'000, sum(_1)));
+  auto const t = compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 1'000'000, sum(_1)));
   CHECK(t.plan.route == keys_route::in_global_memory);
   CHECK(t.plan.in_place);
   CHECK(t.plan.elements_per_load == 4);

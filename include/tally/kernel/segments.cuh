@@ -402,11 +402,14 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   __shared__ alignas(16) unsigned char tiles[P.warps_per_block * sizeof(Tile)];
   auto const& there = groups_there<P>(at);
   All const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
+  int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
+  i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
+  i64 const segments = there.segments();
+  if (share == 0 && lane == 0) {
     if (all.offset(0) < 0)
       all.report(0);
-    if (all.offset(there.segments()) > cut.extent)
-      all.report(there.segments());
+    if (all.offset(segments) > cut.extent)
+      all.report(segments);
   }
   fold_segments<P>(all, reinterpret_cast<Tile*>(tiles));
 }

@@ -289,6 +289,10 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
   bool folded = false;
   if constexpr (Program::leaf_count > 0)
     if (at.groups > 0 && at.extent > 0) {
+      auto p = d.program;
+      gpu::column_place places[max_sources]{};
+      detail::places_in_grid(p, at, places);
+      detail::check_host_can_read(places, decltype(p.columns)::size);
       cpu::fold_groups(d.program, at, where.thread_count, write);
       folded = true;
     }
