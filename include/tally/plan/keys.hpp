@@ -162,7 +162,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
       planning::choose_copies(f, p);
       p.asks_ahead = planning::asks_ahead(f);
       if (p.hot_keys > 0)
-        out.shared_bytes = 4 * p.hot_keys * i64(sizeof(u64)); // the table of a hot_key_list
+        out.shared_bytes = hot_key_list<planning::most_hot_keys>::places * i64(sizeof(u64));
     }
   }
   p.in_place = p.route == keys_route::in_global_memory && f.gives_cells;
