@@ -40,11 +40,11 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
   if (r.type->locks) of.add(locks, r.f.slots * i64(sizeof(u32)));
-  if (plan.hot_keys > 0) of.add(hot, sizeof(hot_key_list<planning::most_hot_keys>));
+  if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
   flight.memory = of.made(r.ordinal, r.stream);
   flight.stray = memory.stray = static_cast<u64*>(stray);
   memory.locks = static_cast<u32*>(locks);
-  memory.hot = hot;
+  memory.hot = static_cast<u64*>(hot);
   return memory;
 }
 
@@ -64,12 +64,9 @@ keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_fl
   over_slots.grid_blocks = static_cast<unsigned>(planning::least_of(blocks, i64(r.f.of.target.multiprocessors) * 16));
   over_elements.grid_blocks = static_cast<unsigned>(chosen.blocks);
   over_elements.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
-  launch(k, over_slots, arguments, r.stream);
-  phase = keyed_phase::sample;
-  launch_shape of_one = over_slots;
-  of_one.grid_blocks = 1;
-  of_one.dynamic_shared_bytes = sample_bytes;
-  if (chosen.plan.hot_keys > 0) launch(k, of_one, arguments, r.stream);
+  launch_shape opening = over_slots;
+  if (chosen.plan.hot_keys > 0) opening.dynamic_shared_bytes = sample_bytes;
+  launch(k, opening, arguments, r.stream);
   phase = keyed_phase::fold;
   launch(k, over_elements, arguments, r.stream);
   phase = keyed_phase::meet;

@@ -144,7 +144,7 @@ TEST_CASE("rows of few keys and of hot ones meet in copies of their slots") {
   for (int const bins : {7, 900, 30'000}) {
     auto const skewed = skewed_keys(rows, bins);
     std::vector<int> const one(rows, bins / 2);
-    for (i64 const width : {4, 36, 100}) {
+    for (i64 const width : {4, 36, 200}) {
       rows_meet<float>(width, bins, skewed);
       rows_meet<float>(width, bins, one);
     }

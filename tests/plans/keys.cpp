@@ -104,7 +104,7 @@ TEST_CASE("rows meet in copies: of all slots where those are few lines, else of 
   auto const hot = make_keys_plan(rows(1 << 22, 64, 100'000, true));
   CHECK(hot.plan.copies == 64);
   CHECK(hot.plan.hot_keys == planning::most_hot_keys);
-  CHECK(hot.shared_bytes == sizeof hot_key_list<planning::most_hot_keys>{}.place);
+  CHECK(hot.shared_bytes == 8 * hot_places(hot.plan.hot_keys));
   CHECK(make_keys_plan(rows(1 << 22, 64, 100'000, false)).plan.copies == 32);
   CHECK(make_keys_plan(rows(1 << 18, 1024, 1000, false)).plan.copies == 2);
   auto const wide = make_keys_plan(rows(1 << 18, 4096, 1000, false)).plan; // not even two copies have room
@@ -113,7 +113,7 @@ TEST_CASE("rows meet in copies: of all slots where those are few lines, else of 
   CHECK(make_keys_plan(rows(planning::rows_worth_a_sample - 1, 64, 100'000, true)).plan.copies == 1);
   CHECK(make_keys_plan(scalars(1 << 28, 1'000'000, 4)).plan.copies == 1);
   CHECK(copied_slots(few, 4000, 4) == 32 * 4000);
-  CHECK(copied_slots(hot.plan, 6'400'000, 64) == 64 * 128 * 64);
+  CHECK(copied_slots(hot.plan, 6'400'000, 64) == 64 * 32 * 64);
   CHECK(slots_of_copy(1) == 32); // two copies of one slot lie on lines of their own
 }
 
@@ -125,18 +125,12 @@ TEST_CASE("slots of tables beyond L2 are asked for ahead") {
 }
 
 TEST_CASE("hot keys are written with their number, and no bin looks like none") {
-  using list = hot_key_list<planning::most_hot_keys>;
-  u64 const entry = list::entry(2'147'483'647u, 31);
-  CHECK(list::bin_of(entry) == 2'147'483'647);
-  CHECK(list::number_of(entry) == 31);
-  CHECK(entry != list::nothing);
-  CHECK((list::places & (list::places - 1)) == 0); // what is searched is a power of two
+  u64 const key = hot_key(2'147'483'647u, 31);
+  CHECK(hot_bin(key) == 2'147'483'647);
+  CHECK(hot_number(key) == 31);
+  CHECK(key != no_hot_key);
+  CHECK((hot_places(32) & (hot_places(32) - 1)) == 0); // what is searched is a power of two
   CHECK((sample_places & (sample_places - 1)) == 0);
-  CHECK(list{7, {}, {}}.size() == 7);
-  CHECK(list{700, {}, {}}.size() == planning::most_hot_keys);
-  CHECK(hot_in_sample(1'000'000) == 5);
-  CHECK(hot_in_sample(1000) > 4 * sampled_elements / 1000); // of keys that all have as many elements, none is
-  CHECK(hot_in_sample(0) > 4 * sampled_elements);
 }
 
 TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by one") {

@@ -78,16 +78,15 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
                                       : cell_of<M>::kind == cell_kind::locked ? 0
                                                                               : cell_of<M>::bytes;
 
-/// The launches of one read: cells are opened, a sample says which keys are hot, elements are folded, copies added to what they are copies
-/// of, answers written.
-enum class keyed_phase : int { open, sample, fold, meet, close };
+/// The launches of one read: cells are opened, elements folded, copies added to what they are copies of, answers written.
+enum class keyed_phase : int { open, fold, meet, close };
 
 /// What a kernel is told of one leaf's memory.
 inline constexpr int max_keyed_folds = 16;
 struct keyed_memory {
   void* cells[max_keyed_folds];
   void* copies[max_keyed_folds]; ///< of the slots of all keys or of hot ones, where the plan has any
-  void* hot;                     ///< which those are, a hot_key_list
+  u64* hot;                      ///< which those are
   u32* locks;
   u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
 };

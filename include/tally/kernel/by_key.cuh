@@ -42,13 +42,11 @@ public:
     if constexpr (copied)
       for (i64 g = thread; g < copied_slots(); g += threads)
         for_each_index<folds>([&](auto i) { cell<i, false>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
+    if constexpr (P.hot_keys > 0)
+      if (blockIdx.x == 0)
+        find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return bin_of_row<false>(r); });
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
-  }
-  /// One block.
-  __device__ void sample() const {
-    if constexpr (P.hot_keys > 0)
-      find_hot_keys(found(), reinterpret_cast<unsigned*>(table), at.extent, hot_in_sample(where.bins), [&](i64 r) { return bin_of_row<false>(r); });
   }
   __device__ __forceinline__ void fold() const {
     if constexpr (shared || hot) {
@@ -60,7 +58,7 @@ public:
       __syncthreads();
     }
     if constexpr (P.hot_keys > 0)
-      hot_list().fill(found());
+      hot_list().fill(to.hot);
     if constexpr (P.threads_per_row > 0)
       by_rows();
     else if constexpr (P.in_order)
@@ -79,16 +77,17 @@ public:
   /// Adds copies to the slots that they are copies of.
   __device__ void meet(i64 thread, i64 threads) const {
     if constexpr (copied) {
-      i64 row = slots(), keys = 1;
-      if constexpr (P.hot_keys > 0)
-        row = at.groups, keys = found().size();
+      constexpr i64 keys = P.hot_keys > 0 ? hot_places(P.hot_keys) : 1;
+      i64 const row = P.hot_keys > 0 ? at.groups : slots();
       for (i64 t = thread; t < keys * P.copies * row; t += threads) {
         i64 const copy = t / row % P.copies, k = t % row;
         i64 from = copy * slots_of_copy(slots()) + k, slot = k;
         if constexpr (P.hot_keys > 0) {
-          i64 const number = t / row / P.copies;
-          from = (copy * P.hot_keys + number) * row + k;
-          slot = i64(found().bin[number]) * row + k;
+          u64 const key = to.hot[t / row / P.copies];
+          if (key == no_hot_key)
+            continue;
+          from = (copy * P.hot_keys + hot_number(key)) * row + k;
+          slot = i64(hot_bin(key)) * row + k;
         }
         for_each_index<folds>([&](auto i) { cell<i, false>::give(copies_of(i), copied_slots(), from, cells_of(i), slots(), slot); });
       }
@@ -120,7 +119,6 @@ private:
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots(), at.groups); }
-  __device__ __forceinline__ auto& found() const { return *static_cast<hot_key_list<P.hot_keys>*>(to.hot); }
   __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
   /// How many slots a block has to itself, and which is the first.
   __device__ __forceinline__ unsigned own_slots() const {
@@ -225,27 +223,14 @@ private:
       move_along(place, at.reduced, at.reduced_axes, r);
     return place;
   }
-  /// What is known of some rows: the bin of each, or -1, or -2 less the number of its hot key.
-  template <int U>
-  __device__ __forceinline__ void find_keys(int (&key)[U], i64 first, i64 step) const {
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-      key[u] = first + u * step < at.extent ? static_cast<int>(bin_of_row<true>(first + u * step)) : -1;
-    if constexpr (P.hot_keys > 0) // in a loop of its own: the one above has all its loads under way at once
-#pragma unroll
-      for (int u = 0; u < U; ++u)
-        if (key[u] >= 0)
-          if (int const number = hot_list().number_of(key[u]); number >= 0)
-            key[u] = -2 - number;
-  }
-  /// Where the first slot of such a row is.
-  __device__ __forceinline__ place_of_slot slots_of_key(int key) const {
+  /// Where the first slot of a bin is.
+  __device__ __forceinline__ place_of_slot slots_of_bin(int bin) const {
     if constexpr (copied && P.hot_keys == 0)
-      return {true, blockIdx.x % P.copies * slots_of_copy(slots()) + i64(key) * at.groups};
+      return {true, blockIdx.x % P.copies * slots_of_copy(slots()) + i64(bin) * at.groups};
     if constexpr (P.hot_keys > 0)
-      if (key < -1)
-        return {true, (i64(blockIdx.x % P.copies) * P.hot_keys - 2 - key) * at.groups};
-    return {false, i64(key) * at.groups};
+      if (int const number = hot_list().number_of(bin); number >= 0)
+        return {true, (i64(blockIdx.x % P.copies) * P.hot_keys + number) * at.groups};
+    return {false, i64(bin) * at.groups};
   }
   /// Threads beside each other hold neighbours of one row, which have one key.
   __device__ __forceinline__ void by_rows() const {
@@ -253,46 +238,48 @@ private:
     int const x = int(threadIdx.x) % T;
     i64 const rows_of_block = blockDim.x / T, rows_of_grid = rows_of_block * blocks();
     for (i64 first = rows_of_block * block() + threadIdx.x / T; first < at.extent; first += rows_of_grid * U) {
-      int key[U];
-      find_keys(key, first, rows_of_grid);
+      int bin[U];
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        bin[u] = first + u * rows_of_grid < at.extent ? static_cast<int>(bin_of_row<true>(first + u * rows_of_grid)) : -1;
       if constexpr (P.asks_ahead)
-        ask_for(key);
+        ask_for(bin);
       for (i64 k = i64(x) * V; k < at.groups; k += T * V) {
         rows_beside<V, Columns...> rows[U];
 #pragma unroll
         for (int u = 0; u < U; ++u)
-          if (key[u] != -1) {
+          if (bin[u] >= 0) {
             auto const place = place_of_row(first + u * rows_of_grid);
             rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place.offset[c] + k * at.kept[0].steps[c]; });
           }
 #pragma unroll
         for (int u = 0; u < U; ++u)
-          if (key[u] != -1) {
+          if (bin[u] >= 0) {
             i64 const step = at.kept[0].position_step;
-            add_neighbours<V>(rows[u], key[u], k, place_of_row(first + u * rows_of_grid).position + k * step, step);
+            add_neighbours<V>(rows[u], bin[u], k, place_of_row(first + u * rows_of_grid).position + k * step, step);
           }
       }
     }
   }
-  /// Asks for the lines of the slots of some rows, which are floats; those of hot keys are there.
+  /// Asks for the lines of the slots of some rows, which are floats.
   template <int U>
-  __device__ __forceinline__ void ask_for(int const (&key)[U]) const {
+  __device__ __forceinline__ void ask_for(int const (&bin)[U]) const {
     constexpr int of_line = 128 / int(sizeof(float));
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; key[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
+      for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; bin[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
         for_each_index<folds>([&](auto i) {
-          primitive::prefetch_line(primitive::in_global(reinterpret_cast<float const*>(cells_of(i)) + i64(key[u]) * at.groups + k));
+          primitive::prefetch_line(primitive::in_global(reinterpret_cast<float const*>(cells_of(i)) + i64(bin[u]) * at.groups + k));
         });
   }
   template <int V, class Rows>
-  __device__ __forceinline__ void add_neighbours(Rows const& rows, int key, i64 k, i64 position, i64 position_step) const {
+  __device__ __forceinline__ void add_neighbours(Rows const& rows, int bin, i64 k, i64 position, i64 position_step) const {
     if constexpr (shared) {
 #pragma unroll
       for (int j = 0; j < V; ++j)
-        add(rows.row_at(p.columns, j, position + j * position_step), i64(key) * at.groups + k + j);
+        add(rows.row_at(p.columns, j, position + j * position_step), i64(bin) * at.groups + k + j);
     } else {
-      place_of_slot to_slot = slots_of_key(key);
+      place_of_slot to_slot = slots_of_bin(bin);
       to_slot.slot += k;
       if constexpr (V == 4 && all_added) {
         for_each_index<folds>([&](auto i) {
@@ -323,8 +310,6 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
   if (phase == keyed_phase::open)
     read.open(thread, threads);
-  else if (phase == keyed_phase::sample)
-    read.sample();
   else if (phase == keyed_phase::fold)
     read.fold();
   else if (phase == keyed_phase::meet)

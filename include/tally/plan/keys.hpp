@@ -95,15 +95,15 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
 }
 /// Copies of all slots while one is so small that its few lines are what reds wait for; of hot keys else, found by a sample, so many that
 /// they stay in L2. One line takes 1.7 G reds a second and all of L2 110 G: H200, 2026-11-20, tests/bench/keyed.py, one hot key.
-inline constexpr i64 bytes_that_are_few = 64 * 1024, bytes_of_copies = 512 * 1024, bytes_of_hot_floats = 8 << 20, bytes_of_hot_cells = 32 << 20;
-inline constexpr int most_hot_keys = 128, most_copies = 64;
-inline constexpr i64 rows_worth_a_sample = 64 * sampled_elements;
+inline constexpr i64 bytes_that_are_few = 64 * 1024, bytes_of_copies = 512 * 1024, bytes_of_hot_copies = 8 << 20;
+inline constexpr int most_hot_keys = 32, most_copies = 64;
+inline constexpr i64 rows_worth_a_sample = 32 * sampled_elements;
 constexpr void choose_copies(keys_facts const& f, keys_plan& p) {
   i64 const bytes = slots_of_copy(f.slots) * f.own_cell_bytes, of_key = f.at.groups * f.own_cell_bytes;
   if (f.own_cell_bytes == 0 || f.at.extent < rows_worth_a_sample)
     return;
   p.hot_keys = bytes <= bytes_that_are_few ? 0 : most_hot_keys;
-  i64 const room = p.hot_keys == 0 ? bytes_of_copies / bytes : (f.adds_floats ? bytes_of_hot_floats : bytes_of_hot_cells) / (most_hot_keys * of_key);
+  i64 const room = p.hot_keys == 0 ? bytes_of_copies / bytes : bytes_of_hot_copies / (most_hot_keys * of_key);
   while (2 * p.copies <= least_of(room, most_copies))
     p.copies *= 2;
   if (p.copies == 1)
@@ -112,8 +112,8 @@ constexpr void choose_copies(keys_facts const& f, keys_plan& p) {
 /// Blocks of a multiprocessor that add rows of floats, all of them at once: 64 and 256 bf16 by 1000 keys took 465 and 446 us with five, 509
 /// and 470 with four, 551 and 519 with eight, of which five fit at once: H200, 2026-11-22, tests/bench/keyed.py.
 inline constexpr int blocks_of_float_rows = 5;
-/// Tables larger than L2, of rows of a line at least: 64 and 256 columns by 10^6 keys took a tenth and a seventh less, rows of 16 bytes half
-/// as much again: H200, 2026-11-22, tests/bench/keyed.py.
+/// Tables larger than L2, of rows of a line at least: 4 columns by 10^6 keys, 16 MB, took 1.5 ms with it and 1.1 without, 64 by 10^5, 26 MB, 0.71
+/// and 0.64: H200, 2026-11-22, tests/bench/keyed.py.
 constexpr bool asks_ahead(keys_facts const& f) {
   return f.adds_floats && f.at.groups >= 32 && f.slots * f.own_cell_bytes > f.of.target.l2_bytes;
 }
@@ -157,12 +157,12 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     p.loads_in_flight = light ? 4 : 1;
     if (p.route == keys_route::in_global_memory) {
       p.threads_per_block = 256;
-      p.blocks_per_multiprocessor = f.adds_floats ? planning::blocks_of_float_rows : light ? 4 : 1;
+      p.blocks_per_multiprocessor = f.adds_floats ? planning::blocks_of_float_rows : 1;
       out.blocks = multiprocessors * (f.adds_floats ? planning::blocks_of_float_rows : 8);
       planning::choose_copies(f, p);
       p.asks_ahead = planning::asks_ahead(f);
       if (p.hot_keys > 0)
-        out.shared_bytes = hot_key_list<planning::most_hot_keys>::places * i64(sizeof(u64));
+        out.shared_bytes = hot_places(p.hot_keys) * i64(sizeof(u64));
     }
   }
   p.in_place = p.route == keys_route::in_global_memory && f.gives_cells;
