@@ -8,7 +8,7 @@
 
 #include <tally/base/error.hpp>
 
-#include <cstring>
+#include <utility>
 
 namespace tally::inline v0::gpu {
 
@@ -32,6 +32,9 @@ void stage_columns(column_place const* columns, int column_count, source_facts* 
   }
 }
 
+namespace {
+
+/// Lines that make sure that host and device lay the types of a grouping out alike.
 std::string layout_assertions(group_type const& t) {
   return formatted("using program = {};\n"
                    "using nodes = {};\n"
@@ -41,19 +44,26 @@ std::string layout_assertions(group_type const& t) {
                    t.program(), t.nodes(), t.program_bytes, t.program_alignment, t.states_bytes, t.nodes_bytes);
 }
 
+} // namespace
+
 std::vector<std::string> headers_for(group_type const& t) {
   std::vector<std::string> all;
   if (t.program().find("cuda::std::complex") != std::string::npos) all.emplace_back("tally/complex.hpp");
   return all;
 }
 
-unit unit_of(group_type const& t, axes_plan const& p, int sources) {
+unit unit_of_group(group_type const& t, std::string header) {
   unit u;
-  char const* const route = p.route == axes_route::threads_along_group ? "along_group" : "across_groups";
-  u.header = formatted("tally/kernel/{}.cuh", route);
+  u.header = std::move(header);
   u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
+  return u;
+}
+
+unit unit_of(group_type const& t, axes_plan const& p, int sources) {
+  char const* const route = p.route == axes_route::threads_along_group ? "along_group" : "across_groups";
+  unit u = unit_of_group(t, formatted("tally/kernel/{}.cuh", route));
   u.name_expression = formatted("tally::kernel::{}<{}, {}, {}>", route, spell(p, sources), t.program(), t.nodes());
   return u;
 }

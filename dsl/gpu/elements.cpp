@@ -11,11 +11,7 @@
 namespace tally::inline v0::gpu {
 
 unit unit_of(group_type const& t, elements_plan const& p, int sources, int count) {
-  unit u;
-  u.header = "tally/kernel/elements.cuh";
-  u.extra_headers = headers_for(t);
-  u.definitions = t.definitions();
-  u.assertions = layout_assertions(t);
+  unit u = unit_of_group(t, "tally/kernel/elements.cuh");
   std::string stores;
   for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
   u.name_expression = formatted("tally::kernel::elements<{}, {}, {}{}>", spell(p.strip, sources), t.program(), t.nodes(), stores);

@@ -8,16 +8,10 @@
 namespace tally::inline v0::gpu {
 
 unit unit_of_finish(group_type const& t) {
-  unit u;
-  u.header = "tally/kernel/finish.cuh";
-  u.extra_headers = headers_for(t);
-  u.definitions = t.definitions();
-  u.assertions = layout_assertions(t);
+  unit u = unit_of_group(t, "tally/kernel/finish.cuh");
   u.name_expression = formatted("tally::kernel::finish<{}, {}>", t.program(), t.nodes());
   return u;
 }
-
-void* room_for_states(std::size_t bytes, int ordinal, stream_ref stream) { return workspace(ordinal, stream, bytes, workspace_kind::scratch); }
 
 void enqueue(finish_request const& r) {
   kernel const& k = r.cell->get(r.ordinal, [&] { return unit_of_finish(*r.type); });

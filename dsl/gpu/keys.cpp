@@ -12,11 +12,8 @@
 namespace tally::inline v0::gpu {
 
 unit unit_without_name(keyed_type const& t, char const* header) {
-  unit u;
-  u.header = header;
-  u.extra_headers = headers_for(t.of);
-  u.definitions = t.of.definitions();
-  u.assertions = layout_assertions(t.of) + formatted("using where = {};\nstatic_assert(sizeof(where) == {}, \"host and device lay its key out alike\");\n",
+  unit u = unit_of_group(t.of, header);
+  u.assertions += formatted("using where = {};\nstatic_assert(sizeof(where) == {}, \"host and device lay its key out alike\");\n",
                                                        t.where(), t.where_bytes);
   return u;
 }

@@ -26,11 +26,7 @@ char* zeros_of(segments_request const& r, segments_launch const& l) {
 } // namespace
 
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p) {
-  unit u;
-  u.header = "tally/kernel/segments.cuh";
-  u.extra_headers = headers_for(t);
-  u.definitions = t.definitions();
-  u.assertions = layout_assertions(t);
+  unit u = unit_of_group(t, "tally/kernel/segments.cuh");
   u.name_expression = formatted("tally::kernel::segments<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }
@@ -72,9 +68,7 @@ segments_faults faults_of(segments_request const& r, segments_plan const& p) {
   u64 fault[2]{};
   copy(fault, zeros, sizeof fault, r.ordinal, r.stream);
   wait(r.ordinal, r.stream);
-  if (fault[0] != 0 || fault[1] != 0) {
-    clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
-  }
+  if (fault[0] != 0 || fault[1] != 0) clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }
 

@@ -19,11 +19,7 @@ unit unit_of_sort(keyed_type const& t, sorted_keys_plan const& p) {
   return u;
 }
 unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
-  unit u;
-  u.header = "tally/kernel/fold_sorted.cuh";
-  u.extra_headers = headers_for(t.of);
-  u.definitions = t.of.definitions();
-  u.assertions = layout_assertions(t.of);
+  unit u = unit_of_group(t.of, "tally/kernel/fold_sorted.cuh");
   u.name_expression = formatted("tally::kernel::fold_sorted<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
   return u;
 }

@@ -108,7 +108,7 @@ public:
   prepared(Reduction const& r, gpu::stream_ref stream) : d_(get<0>(r.folds).bind(r.pipe)), answers_(d_.where.segments(), 0, stream) {
     static gpu::kernels_of<segments_plan> kernels;
     request_ = {&detail::group_type_of<program, nodes>(), &kernels, "tally::i32",
-                detail::words_of_each(static_cast<typename program::states const*>(nullptr)), &d_.program, &d_.nodes, {},
+                detail::words_of(static_cast<typename program::states const*>(nullptr)), &d_.program, &d_.nodes, {},
                 facts_of(d_.program, gpu::target_of(0), contract::reproducible), d_.where.offsets, d_.where.entries, nullptr, 0, answers_.places(), 0, stream};
     detail::places_of(d_.program, request_.columns);
   }

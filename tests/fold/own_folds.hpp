@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folds of a user's own for tests of plans and kernels: one that does not commute in 8 bytes and one in 32, and wide ones whose order
-// is free.
+// Folds of a user's own for tests of plans and kernels: one that does not commute in 8 bytes and one in 32, wide ones whose order is
+// free, and detectors of any other tree.
 #pragma once
 
 #include <tally/tally.hpp>
@@ -42,3 +42,13 @@ TALLY_FUNCTION(own_box_itself, (own_box b), { return b; });
 /// The box around points.
 inline constexpr auto own_boxes =
     tally::fold_of(own_box{1e300, -1e300, 1e300, -1e300}, own_hull, own_point, own_box_itself, tally::order_free);
+
+TALLY_FUNCTION(own_turn_and_add, (unsigned long long a, unsigned long long b), {
+  return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b;
+});
+TALLY_FUNCTION(own_spread, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
+TALLY_FUNCTION(own_bits, (unsigned long long a), { return a; });
+/// Detectors: their answers are others for any other order, and for any other tree.
+inline constexpr auto own_rows_in_order = tally::fold_of(0ull, own_turn_and_add, own_spread, own_bits, tally::associative);
+inline constexpr auto own_lanes_side_by_side =
+    tally::fold_of(0ull, own_turn_and_add, own_spread, own_bits, tally::associative, tally::commutative);

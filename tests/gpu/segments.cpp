@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Segments and batches on a GPU: bit for bit the answers of the CPU, whatever the sizes, the offsets and the folds.
+#include "fold/own_folds.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
 
@@ -10,19 +11,7 @@
 
 using namespace tally;
 
-namespace segments_on_gpu {
-TALLY_FUNCTION(rotate_left_and_add, (unsigned long long a, unsigned long long b), {
-  return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b;
-});
-TALLY_FUNCTION(mixed_bits, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
-TALLY_FUNCTION(as_they_are, (unsigned long long a), { return a; });
-} // namespace segments_on_gpu
-
 namespace {
-
-using namespace segments_on_gpu;
-constexpr auto rows_in_order = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative);
-constexpr auto lanes_side_by_side = fold_of(0ull, rotate_left_and_add, mixed_bits, as_they_are, associative, commutative);
 
 /// A column in device memory.
 template <class T>
@@ -80,7 +69,7 @@ TEST_CASE("sums, extremes, positions, wide states and folds of any law, of segme
     same_on_both<3>(from(x) | by_segment(offsets, sum));
     same_on_both<3>(from(x) | by_segment(offsets, max, argmin, count, first));
     same_on_both<3>(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean.or_else(-1.f), variance.or_else(0.f), min.or_else(7.f), count));
-    same_on_both<3>(from(x) | by_segment(offsets, rows_in_order, lanes_side_by_side, sum(_1 * _1)));
+    same_on_both<3>(from(x) | by_segment(offsets, own_rows_in_order, own_lanes_side_by_side, sum(_1 * _1)));
   }
 }
 
@@ -169,7 +158,7 @@ TEST_CASE("many reductions in one launch have the answers they have alone") {
   for (auto const& c : columns)
     there.emplace_back(c);
   auto const of = [](auto const& column, float above) {
-    return from(column) | filter(_1 > above) | reduce(sum, count, variance.or_else(0.f), argmax.or_else(-1), rows_in_order, lanes_side_by_side);
+    return from(column) | filter(_1 > above) | reduce(sum, count, variance.or_else(0.f), argmax.or_else(-1), own_rows_in_order, own_lanes_side_by_side);
   };
   std::vector<decltype(of(columns[0], 0.f))> at_home;
   std::vector<decltype(of(lying_in(there[0]), 0.f))> on_gpu;

@@ -12,18 +12,7 @@
 
 using namespace tally;
 
-namespace sorted_keys_on_gpu {
-TALLY_FUNCTION(turned, (unsigned long long a, unsigned long long b), { return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b; });
-TALLY_FUNCTION(mixed, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
-TALLY_FUNCTION(itself, (unsigned long long a), { return a; });
-} // namespace sorted_keys_on_gpu
-
 namespace {
-
-using namespace sorted_keys_on_gpu;
-
-/// Its answer is another for any other order, and for any other tree.
-constexpr auto in_turn = fold_of(0ull, turned, mixed, itself, associative);
 
 /// Keys below `bins`: one of them for half of all, or each as often, or lengths of all kinds side by side.
 enum class kind_of_keys { hot, even, runs };
@@ -61,7 +50,7 @@ TEST_CASE("sorted: logsumexp and folds of any order, of every size and number of
         CAPTURE(int(kind));
         auto const x = small_numbers(n);
         auto const keys = keys_of(kind, n, bins);
-        same_on_both<2>(from(x, keys) | by_key(_2, bins, logsumexp(_1), in_turn(_1)));
+        same_on_both<2>(from(x, keys) | by_key(_2, bins, logsumexp(_1), own_rows_in_order(_1)));
       }
 }
 
@@ -96,13 +85,13 @@ TEST_CASE("sorted: filters, masks, strays left out, bins of histograms, and numb
   std::vector<double> d(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     b[i] = bf16(x[i]), d[i] = double(x[i]) * 1.1;
-  same_on_both(from(x, keys) | filter(_1 > 0.f) | by_key(_2, 1200, logsumexp(_1), in_turn(_1), logsumexp(_1).where(_1 > 2.f), argmax(_1)));
+  same_on_both(from(x, keys) | filter(_1 > 0.f) | by_key(_2, 1200, logsumexp(_1), own_rows_in_order(_1), logsumexp(_1).where(_1 > 2.f), argmax(_1)));
   same_on_both(from(x, keys) | filter(_1 > 1000.f) | by_key(_2, 1200, logsumexp(_1), count));
-  same_on_both(from(x, keys) | by_key(_2 - 600, 700, logsumexp(_1), in_turn(_1)).dropping_strays());
+  same_on_both(from(x, keys) | by_key(_2 - 600, 700, logsumexp(_1), own_rows_in_order(_1)).dropping_strays());
   same_on_both(from(b, d, keys) | by_key(_3, 1200, logsumexp(_1), logsumexp(_2), sum(_1), first(_2)));
-  same_on_both(from(x, d) | histogram(-5, 5, 333).of(logsumexp(_2), in_turn(_1), count));
+  same_on_both(from(x, d) | histogram(-5, 5, 333).of(logsumexp(_2), own_rows_in_order(_1), count));
   same_on_both(from(every(x.data(), 50'000, 3), iota(50'000)) |
-               by_key(_2 % 77, 80, logsumexp(_1), in_turn(cast<float>(_2)), logsumexp(cast<float>(tally::index)), max(tally::index)));
+               by_key(_2 % 77, 80, logsumexp(_1), own_rows_in_order(cast<float>(_2)), logsumexp(cast<float>(tally::index)), max(tally::index)));
   same_on_both(from(x, keys) | reduce(by_key(_2, 1200, logsumexp(_1)), by_key(_2, 1200, sum(_1)), logsumexp(_1)));
 }
 
@@ -116,13 +105,13 @@ TEST_CASE("sorted: rows by key, keys that differ within a row, and columns") {
       auto const x = small_numbers(std::size_t(rows * width));
       auto const keys = keys_of(kind_of_keys::hot, std::size_t(rows), bins);
       auto const of_element = keys_of(kind_of_keys::even, x.size(), bins);
-      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, logsumexp(_1), argmin(_1), in_turn(_1)));
+      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, logsumexp(_1), argmin(_1), own_rows_in_order(_1)));
       same_on_both(from(shaped(x, rows, width), shaped(of_element, rows, width)) | by_key<0>(_2, bins, logsumexp(_1)));
-      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | filter(_2 != 0) | by_key(_2, bins, in_turn(_1), sum(_1)));
+      same_on_both(from(shaped(x, rows, width), along<0>(keys)) | filter(_2 != 0) | by_key(_2, bins, own_rows_in_order(_1), sum(_1)));
     }
   auto const x = small_numbers(300 * 200);
   auto const keys = keys_of(kind_of_keys::hot, 300, 9);
-  same_on_both(from(shaped(x.data(), {200, 300}, {1, 200}), along<1>(keys)) | by_key<1>(_2, 9, logsumexp(_1), in_turn(_1), argmax(_1)));
+  same_on_both(from(shaped(x.data(), {200, 300}, {1, 200}), along<1>(keys)) | by_key<1>(_2, 9, logsumexp(_1), own_rows_in_order(_1), argmax(_1)));
 }
 
 TEST_CASE("sorted: keys that are found, and fast where a fold does not commute") {
@@ -131,10 +120,10 @@ TEST_CASE("sorted: keys that are found, and fast where a fold does not commute")
     for (int const bins : {1, 100, 50'000}) {
       auto const x = small_numbers(n);
       auto const keys = keys_of(kind_of_keys::runs, n, bins);
-      same_on_both(from(x, keys) | group_by(_2 * 7 - 1000, logsumexp(_1), in_turn(_1), count));
+      same_on_both(from(x, keys) | group_by(_2 * 7 - 1000, logsumexp(_1), own_rows_in_order(_1), count));
       same_on_both(from(x, keys) | filter(_1 < 3.f) | group_by(_2, own_recurrence(_1), argmin(_1)));
-      same_on_both(from(x, keys) | by_key(_2, bins, in_turn(_1)), fast);
-      same_on_both(from(x, keys) | group_by(_2, in_turn(_1), max(_1)), fast);
+      same_on_both(from(x, keys) | by_key(_2, bins, own_rows_in_order(_1)), fast);
+      same_on_both(from(x, keys) | group_by(_2, own_rows_in_order(_1), max(_1)), fast);
     }
   auto const x = small_numbers(100'000);
   auto const keys = keys_of(kind_of_keys::hot, x.size(), 90);
@@ -157,7 +146,7 @@ TEST_CASE("sorted: the first stray is reported, an overflow too, and what is in 
       std::string const first_stray =
           "[tally-E16] the key at position " + std::to_string(at) + " is -7, the bins are [0, " + std::to_string(bins) + "). docs/errors.md#E16";
       CHECK_THROWS_WITH_AS(run(from(x, keys) | by_key(_2, bins, logsumexp(_1)), on::gpu), first_stray.c_str(), key_out_of_range);
-      same_on_both(from(x, keys) | by_key(_2, bins, logsumexp(_1), in_turn(_1)).dropping_strays());
+      same_on_both(from(x, keys) | by_key(_2, bins, logsumexp(_1), own_rows_in_order(_1)).dropping_strays());
     }
   std::vector<i64> const large{std::numeric_limits<i64>::max(), 1, 1};
   std::vector<int> const together{0, 0, 1};
@@ -169,7 +158,7 @@ TEST_CASE("sorted: the first stray is reported, an overflow too, and what is in 
   for (i64 const skip : {0, 1, 5}) {
     std::vector<float> const own_x(x.begin() + skip, x.end());
     std::vector<int> const own_keys(keys.begin() + skip, keys.end());
-    auto const host = run(from(own_x, own_keys) | by_key(_2, 50, logsumexp(_1), in_turn(_1)), on::cpu);
-    CHECK(same_arrays(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, logsumexp(_1), in_turn(_1)))));
+    auto const host = run(from(own_x, own_keys) | by_key(_2, 50, logsumexp(_1), own_rows_in_order(_1)), on::cpu);
+    CHECK(same_arrays(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, logsumexp(_1), own_rows_in_order(_1)))));
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grouping by_segment: an answer for what lies between each two neighbouring offsets.
+#include "fold/own_folds.hpp"
+
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
@@ -10,20 +12,9 @@
 #include <random>
 #include <vector>
 
-namespace own_order {
-/// Not associative: its answer shows in which order a tree was folded.
-TALLY_FUNCTION(rotate_and_add, (unsigned long long a, unsigned long long b), {
-  return a == 0 ? b : b == 0 ? a : ((a << 5) | (a >> 59)) + b;
-});
-TALLY_FUNCTION(spread_bits, (float x), { return static_cast<unsigned long long>(static_cast<long long>(x * 977.f)) * 0x9e3779b97f4a7c15ull; });
-TALLY_FUNCTION(same, (unsigned long long a), { return a; });
-} // namespace own_order
-
 using namespace tally;
 
 namespace {
-
-using namespace own_order;
 
 template <class T>
 std::vector<T> values(mdarray<T, 1> const& a) {
@@ -64,9 +55,6 @@ std::vector<Offset> offsets_of(std::vector<i64> const& sizes, i64 from = 0) {
   return o;
 }
 
-constexpr auto rows_in_order = fold_of(0ull, rotate_and_add, spread_bits, same, associative);
-constexpr auto lanes_side_by_side = fold_of(0ull, rotate_and_add, spread_bits, same, associative, commutative);
-
 } // namespace
 
 TEST_CASE("by_segment answers for the elements between each two neighbouring offsets") {
@@ -86,13 +74,13 @@ TEST_CASE("a segment's answer is bit for bit that of its elements alone, whateve
   auto const x = rough(offsets.back() + 5);
   for (int const threads : {1, 2, 3, 8}) {
     auto const [sums, spread, at, ordered, narrow, mixed] =
-        run(from(x) | by_segment(offsets, sum, variance, argmax.or_else(-1), rows_in_order, sum(_1 * _1).where(_1 > 3.f), lanes_side_by_side),
+        run(from(x) | by_segment(offsets, sum, variance, argmax.or_else(-1), own_rows_in_order, sum(_1 * _1).where(_1 > 3.f), own_lanes_side_by_side),
             on::cpu.threads(threads));
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       std::vector<float> const alone(x.begin() + offsets[s], x.begin() + offsets[s + 1]);
       INFO("segment ", s, " of ", sizes[s], " elements on ", threads, " threads");
       auto const [a, b, c, d, e, f] =
-          run(alone | reduce(sum, variance, argmax.or_else(-1), rows_in_order, sum(_1 * _1).where(_1 > 3.f), lanes_side_by_side), on::cpu);
+          run(alone | reduce(sum, variance, argmax.or_else(-1), own_rows_in_order, sum(_1 * _1).where(_1 > 3.f), own_lanes_side_by_side), on::cpu);
       CHECK(same_bits(sums[s], a));
       CHECK(same_bits(spread[s], b));
       CHECK(at[s] == c);

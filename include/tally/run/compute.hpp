@@ -43,6 +43,7 @@ void places_of(Program& p, gpu::column_place* out) {
   });
 }
 
+/// 32-bit words of states, each in words of its own.
 template <class... States>
 constexpr int words_of(pack<States...> const*) {
   return int((0 + ... + ((sizeof(States) + 3) / 4)));

@@ -116,7 +116,7 @@ void enqueue_groups(domain<whole_source, Program, Nodes> const& d, Source const&
   if (p.extent == 0 || Program::leaf_count == 0) // count alone is the extent
     return enqueue_answers(p, d.nodes, nullptr, 1, call);
   auto request = request_for(p, call.where, call.promise);
-  request.answer = gpu::room_for_states(sizeof(typename Program::states), call.where.ordinal, call.where.queue);
+  request.answer = gpu::workspace(call.where.ordinal, call.where.queue, sizeof(typename Program::states), gpu::workspace_kind::scratch);
   request.launches = call.launches;
   gpu::enqueue(request);
   enqueue_answers(d.program, d.nodes, request.answer, 1, call);

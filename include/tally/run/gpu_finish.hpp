@@ -22,8 +22,6 @@ struct finish_request {
 };
 /// Queues it. Throws the typed errors of compiling and launching.
 void enqueue(finish_request const& r);
-/// Room for the states of one group, which belongs to the stream and stays. Throws out_of_memory, not_prepared.
-void* room_for_states(std::size_t bytes, int ordinal, stream_ref);
 /// The translation unit, for tests.
 unit unit_of_finish(group_type const& t);
 

@@ -54,10 +54,10 @@ struct staged_columns {
 /// Stages what is in host memory, replaces the pointers in place, and notes alignments in the facts. Throws wrong_residence,
 /// out_of_memory.
 void stage_columns(column_place const* columns, int column_count, source_facts* sources, int ordinal, stream_ref, staged_columns&);
-/// The lines of a unit that make sure that host and device lay the types of a grouping out alike; they name `program` and `nodes`.
-std::string layout_assertions(group_type const&);
 /// Headers that a program needs beside the route's own.
 std::vector<std::string> headers_for(group_type const&);
+/// A unit that knows the types of a grouping as `program` and `nodes`, and makes sure that host and device lay them out alike.
+unit unit_of_group(group_type const&, std::string header);
 
 /// One read that folds along axes.
 struct axes_request {

@@ -149,7 +149,7 @@ gpu::segments_request segments_request_for(domain<groups_between_offsets<Offset>
                                            on::gpu_place where, contract c) {
   static gpu::kernels_of<segments_plan> kernels;
   gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
-                          words_of_each(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
+                          words_of(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
                           d.where.offsets, d.where.entries, d.where.count, base, {}, where.ordinal, where.queue};
   if (p.extent > 0)
     places_of(p, r.columns);

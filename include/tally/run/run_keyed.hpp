@@ -123,7 +123,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    int(sizeof...(Leaves)),
                                    {cell_of<typename Leaves::monoid_type>::bytes...},
                                    (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked)),
-                                   words_of_each(static_cast<typename Program::states const*>(nullptr))};
+                                   words_of(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
   static constexpr int own_cell_bytes() {

@@ -123,12 +123,6 @@ gpu::group_type const& group_type_of() {
   return type;
 }
 
-/// 32-bit words of states, each in words of its own.
-template <class... States>
-constexpr int words_of_each(pack<States...> const*) {
-  return int((0 + ... + ((sizeof(States) + 3) / 4)));
-}
-
 /// Arrays of answers on a device, and their way to the host.
 template <class Program, class... Nodes>
 class answers_on_device {
