@@ -136,6 +136,40 @@ constexpr T put_together(u64 fraction, int exponent, bool negative) {
 }
 } // namespace detail
 
+/// Bits above the highest that is set; x is not zero.
+TALLY_INLINE constexpr int leading_zeros(u64 x) {
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(x));
+#else
+  int zeros = 0;
+  for (int half = 32; half > 0; half /= 2)
+    if (x >> (64 - half) == 0)
+      x <<= half, zeros += half;
+  return zeros;
+#endif
+}
+
+/// x * 2^lowest rounded once, to nearest even, of 128 bits that stay in registers.
+template <class T>
+constexpr T rounded(wide_integer<2> const& x, int lowest) {
+  using shape = float_shape<T>;
+  bool const negative = x.negative();
+  u64 const low = negative ? u64(0) - x.word[0] : x.word[0], high = negative ? ~x.word[1] + u64(x.word[0] == 0) : x.word[1];
+  if ((low | high) == 0)
+    return T(0);
+  int const top = high != 0 ? 127 - leading_zeros(high) : 63 - leading_zeros(low);
+  int const least = shape::lowest - lowest, unit = top - (shape::precision - 1) > least ? top - (shape::precision - 1) : least;
+  if (unit <= 0)
+    return detail::put_together<T>(low, lowest, negative);
+  if (unit > top + 1)
+    return detail::put_together<T>(0, lowest + unit, negative);
+  int const half = unit - 1; // the bit below the last of the answer
+  u64 const from_half = half >= 64 ? high >> (half - 64) : half == 0 ? low : low >> half | high << (64 - half);
+  bool const below = half >= 64 ? (low | (half == 64 ? 0 : high << (128 - half))) != 0 : half != 0 && low << (64 - half) != 0;
+  u64 const fraction = from_half >> 1;
+  return detail::put_together<T>(fraction + u64((from_half & 1) != 0 && (below || (fraction & 1) != 0)), lowest + unit, negative);
+}
+
 /// x * 2^lowest rounded once, to nearest even; zero is +0, what is too large is infinite.
 template <class T, int Words>
 constexpr T rounded(wide_integer<Words> x, int lowest) {
