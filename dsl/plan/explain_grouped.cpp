@@ -73,10 +73,23 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
+/// What the planners of keys know of a domain.
+keys_facts keys_of(domain_description const& d) {
+  keys_facts f = d.by_key;
+  f.of = d.of.facts;
+  f.of.extent = d.at.extent;
+  f.at = d.at;
+  return f;
+}
+
 bool sorts(domain_description const& d) { return d.is_sorted && d.of.on_gpu; }
-/// Keys that are found take a walk of their own, and so do slots by which elements are sorted.
-i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : 1 + (d.kind == grouping_kind::found_keys) + sorts(d); }
-i64 launches_of(domain_description const& d) { return passes_of(d) + (sorts(d) ? 3 * d.of_sorted.passes + 1 : 0); }
+bool sorts_rows(domain_description const& d) {
+  return d.kind == grouping_kind::keys && d.of.on_gpu && !d.is_sorted && planning::sorts_rows(keys_of(d));
+}
+/// Keys that are found take a walk of their own, and so do slots by which elements or rows are sorted.
+i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : 1 + (d.kind == grouping_kind::found_keys) + (sorts(d) || sorts_rows(d)); }
+slot_sort_planned const& sort_of(domain_description const& d) { return sorts(d) ? d.of_sorted.sort : d.of_sorted_rows.sort; }
+i64 launches_of(domain_description const& d) { return passes_of(d) + (sorts(d) || sorts_rows(d) ? 3 * sort_of(d).passes + 1 : 0); }
 /// Columns of keys that are found first are read for that, and for the folds.
 i64 times_read(domain_description const& d, std::size_t c) { return (d.columns_of_key >> c & 1) != 0 ? 2 : 1; }
 
@@ -230,15 +243,6 @@ void word_segments_of_gpu(domain_description& d) {
   }
 }
 
-/// What the planners of keys know of a domain.
-keys_facts keys_of(domain_description const& d) {
-  keys_facts f = d.by_key;
-  f.of = d.of.facts;
-  f.of.extent = d.at.extent;
-  f.at = d.at;
-  return f;
-}
-
 /// What the read in front does that finds the keys; their number is known only then, so the folds are planned for most keys of its table.
 void word_search_of_gpu(domain_description& d, keys_facts& f) {
   d.of_search = make_find_keys_plan({f.of, f.at, d.key_bytes});
@@ -255,6 +259,14 @@ std::string cut_of_search(domain_description const& d) {
   auto const& search = d.of_search;
   return formatted("search: {} of {} threads, {} a load, {} in flight", several(search.blocks, "block"), search.plan.threads_per_block,
                      several(search.plan.elements_per_load, "element"), several(search.plan.loads_in_flight, "load"));
+}
+
+std::string passes_of_sort(slot_sort_planned const& s) {
+  return formatted("{} of {} bits", s.passes == 1 ? "one pass" : formatted("{} passes", s.passes), s.plan.bits_of_digit);
+}
+std::string cut_of_sort(slot_sort_planned const& s) {
+  return formatted("sort: {} of {} threads, {} a thread", several(s.blocks, "block"), s.plan.threads_per_block,
+                   several(s.plan.elements_per_thread, "element"));
 }
 
 void word_keys_of_gpu(domain_description& d) {
@@ -291,6 +303,29 @@ void word_keys_of_gpu(domain_description& d) {
   add_refusals(d, d.of_keys.why_not);
 }
 
+/// Rows are sorted by slot, and folded chunk by chunk.
+void word_sorted_rows_of_gpu(domain_description& d) {
+  d.of_sorted_rows = make_sorted_rows_plan(keys_of(d));
+  sorted_rows_planned const& s = d.of_sorted_rows;
+  sorted_rows_plan const& p = s.plan;
+  d.blocks = s.blocks;
+  d.route = "sorted rows";
+  d.shape = formatted("the numbers of the rows are sorted by slot in {}, in {} of global memory; {} share {} sorted rows, {} at once, and write a "
+                      "slot where it ends; slots whose rows are in several chunks meet {} by atomics",
+                      passes_of_sort(s.sort), words::bytes(double(s.sort.bytes)), several(p.threads_per_row, "thread"),
+                      s.cut.chunk_rows, p.rows_in_flight, p.in_place ? "where the answers go" : "in a cell for each chunk");
+  d.cut = formatted("{}; folds: {} of {} threads, {} by {}, {} a load", cut_of_sort(s.sort), several(d.blocks, "block"), p.threads_per_block,
+                    several(s.cut.chunks, "chunk"), several(s.cut.strips, "strip"), several(p.elements_per_load, "element"));
+  for (std::size_t k = 0; k < d.of.sources.size(); ++k) {
+    auto& c = d.of.sources[k];
+    bool const of_rows = d.at.kept[0].steps[k] != 0;
+    c.load = c.bytes_per_element == 0 ? "computed" : formatted("ldg, {} B per load", std::min<i64>(16, c.bytes_per_element * (of_rows ? p.elements_per_load : 1)));
+    c.why = c.bytes_per_element == 0 ? "nothing is read" : of_rows ? "rows of a slot lie apart" : "the sort reads it";
+    if (c.staged) c.why += ", after a copy from host memory";
+  }
+  add_refusals(d, s.why_not);
+}
+
 /// Elements are sorted by slot, and the slots folded as segments of them.
 void word_sorted_keys_of_gpu(domain_description& d) {
   keys_facts f = keys_of(d);
@@ -301,13 +336,11 @@ void word_sorted_keys_of_gpu(domain_description& d) {
   d.blocks = s.folds.blocks;
   d.route = found ? "found keys, sorted" : "sorted";
   if (found) d.shape = search_of(d);
-  d.shape += formatted("the numbers of the elements are sorted by slot in {} of {} bits, in {} of global memory; the slots are folded as segments "
+  d.shape += formatted("the numbers of the elements are sorted by slot in {}, in {} of global memory; the slots are folded as segments "
                          "of them, each along the tree of its own elements",
-                         s.passes == 1 ? "one pass" : formatted("{} passes", s.passes), bits_of_slot_digit, words::bytes(double(s.sort_bytes)));
-  d.cut = formatted("sort: {} of {} threads, {} a thread; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as "
-                      "{}; parts meet {} by {}",
-                      several(s.blocks, "block"), s.plan.threads_per_block, several(s.plan.elements_per_thread, "element"),
-                      several(s.folds.blocks, "block"), s.plan.folds.threads_per_block(), s.folds.cut.share, cost_of_offset, parts_that_meet,
+                         passes_of_sort(s.sort), words::bytes(double(s.sort.bytes)));
+  d.cut = formatted("{}; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as {}; parts meet {} by {}",
+                      cut_of_sort(s.sort), several(s.folds.blocks, "block"), s.plan.folds.threads_per_block(), s.folds.cut.share, cost_of_offset, parts_that_meet,
                       parts_that_meet);
   if (found) d.cut = formatted("{}; {}", cut_of_search(d), d.cut);
   for (auto& c : d.of.sources) {
@@ -353,6 +386,9 @@ void word_domain(domain_description& d) {
   } else if (sorts(d)) {
     word_sorted_keys_of_gpu(d);
     word_gpu_folds(d);
+  } else if (sorts_rows(d)) {
+    word_sorted_rows_of_gpu(d);
+    for (auto& f : d.of.folds) f.block = "none", f.grid = "atomics";
   } else if (d.of.on_gpu) {
     word_keys_of_gpu(d);
     for (auto& f : d.of.folds) f.block = f.grid = "atomics";
@@ -468,7 +504,7 @@ i64 domain_description::bytes_moved() const {
         i64 const apart = sorts(*this) ? bytes_per_sector : std::min(step * size, bytes_per_sector);
         return n * std::max(size, size == 0 ? 0 : apart) * times_read(*this, c);
       });
-  if (sorts(*this) && reads(*this)) total += (1 + 2 * of_sorted.passes) * (of_sorted.sort_bytes / 2);
+  if ((sorts(*this) || sorts_rows(*this)) && reads(*this)) total += (1 + 2 * sort_of(*this).passes) * (sort_of(*this).bytes / 2);
   return total + (reads(*this) ? bytes_beside : 0);
 }
 

@@ -75,20 +75,21 @@ words::json domain_of(domain_description const& d) {
   if (elements)
     launch = {{"blocks", d.blocks}, {"threads_per_block", written.strip.threads_per_block()}};
   bool const found = d.kind == grouping_kind::found_keys && d.blocks > 0, keys = d.kind == grouping_kind::keys && d.blocks > 0;
-  bool const sorted = (keys || found) && d.is_sorted;
-  if (sorted)
+  bool const sorted = (keys || found) && d.is_sorted, sorted_rows = keys && d.of_sorted_rows.blocks > 0;
+  if (sorted || sorted_rows) {
+    auto const& sort = sorted ? d.of_sorted.sort : d.of_sorted_rows.sort;
     launch = {{"blocks", d.blocks},
-              {"threads_per_block", d.of_sorted.plan.folds.threads_per_block()},
+              {"threads_per_block", sorted ? d.of_sorted.plan.folds.threads_per_block() : d.of_sorted_rows.plan.threads_per_block},
               {"sort",
-               {{"blocks", d.of_sorted.blocks},
-                {"threads_per_block", d.of_sorted.plan.threads_per_block},
-                {"passes", d.of_sorted.passes},
-                {"bytes", d.of_sorted.sort_bytes}}}};
-  else if (keys || found)
+               {{"blocks", sort.blocks}, {"threads_per_block", sort.plan.threads_per_block}, {"passes", sort.passes}, {"bytes", sort.bytes}}}};
+  } else if (keys || found) {
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
+  }
   if (found)
     launch["search"] = {{"blocks", d.of_search.blocks}, {"threads_per_block", d.of_search.plan.threads_per_block}, {"slots", d.of_search.slots}};
-  std::string const folds_of_keys = sorted ? spell(d.of_sorted.plan) : spell(d.of_keys.plan);
+  std::string const folds_of_keys = sorted        ? spell(d.of_sorted.plan)
+                                    : sorted_rows ? spell(d.of_sorted_rows.plan)
+                                                  : spell(d.of_keys.plan);
   bool const planned_axes = d.planned.cut.sets > 0;
   return {{"name", d.name},
           {"kind", spell_kind(d.kind)},

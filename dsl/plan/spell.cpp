@@ -90,10 +90,21 @@ std::string spell(segments_plan const& p) {
                      p.leaves_per_part, p.counted);
 }
 
+std::string spell(slot_sort_plan const& p) {
+  return formatted("tally::slot_sort_plan{{.bits_of_digit = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_thread = {}, .wide_numbers = {}, "
+                   ".one_reduced_axis = {}, .no_kept_axis = {}}}",
+                   p.bits_of_digit, p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_thread, p.wide_numbers, p.one_reduced_axis, p.no_kept_axis);
+}
+
 std::string spell(sorted_keys_plan const& p) {
-  return formatted("tally::sorted_keys_plan{{.threads_per_block = {}, .elements_per_thread = {}, .wide_numbers = {}, "
-                     ".one_reduced_axis = {}, .no_kept_axis = {}, .folds = {}}}",
-                     p.threads_per_block, p.elements_per_thread, p.wide_numbers, p.one_reduced_axis, p.no_kept_axis, spell(p.folds));
+  return formatted("tally::sorted_keys_plan{{.sort = {}, .folds = {}}}", spell(p.sort), spell(p.folds));
+}
+
+std::string spell(sorted_rows_plan const& p) {
+  return formatted("tally::sorted_rows_plan{{.sort = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .threads_per_row = {}, "
+                   ".elements_per_load = {}, .rows_in_flight = {}, .in_place = {}}}",
+                   spell(p.sort), p.threads_per_block, p.blocks_per_multiprocessor, p.threads_per_row, p.elements_per_load, p.rows_in_flight,
+                   p.in_place);
 }
 
 std::string spell(mixed_plan const& p) {

@@ -187,20 +187,40 @@ TEST_CASE("keys whose folds need an order are sorted, and so are those that are 
   auto const& d = e.details().domains[0];
   CHECK(e.details().head.on_gpu);
   CHECK(d.route == "sorted");
-  CHECK(says(d.shape, "2 passes of 8 bits"));
+  CHECK(says(d.shape, "one pass of 10 bits"));
   CHECK(refuses(d.why_not, "tables of slots", "in their order"));
   CHECK(e.details().passes() == 2);
   CHECK(d.bytes_moved() > 3 * d.bytes_read());
   CHECK(d.of.folds[0].grid == "ordered_partials");
   CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::sorted_keys_plan{"));
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
-  CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 2);
+  CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 1);
   auto const found = explain(r | reduce(group_by(_2, logsumexp(_1))), targets::h200, fast);
   CHECK(found.details().domains[0].route == "found keys, sorted");
   CHECK(found.details().passes() == 3);
   CHECK(says(found.details().domains[0].of.folds[0].rounding, "at most"));
   for (char const* plan : {"tally::find_keys_plan{", "tally::sorted_keys_plan{"}) CHECK(says(read(found)["domains"][0]["plan"].get<std::string>(), plan));
   CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "tables");
+}
+
+TEST_CASE("long rows by key are sorted where their slots are many") {
+  i64 const n = 1 << 20;
+  auto const r = from(matrix<float>(n, 64), along<0>(device(reinterpret_cast<i32 const*>(0x2000), n)));
+  auto const e = explain(r | reduce(by_key<0>(_2, 100'000, sum(_1))), targets::h200, fast);
+  auto const& d = e.details().domains[0];
+  CHECK(d.route == "sorted rows");
+  CHECK(says(d.shape, "2 passes of 9 bits"));
+  CHECK(says(d.shape, "where the answers go"));
+  CHECK(refuses(d.why_not, "tables of slots", "before they are written"));
+  CHECK(e.details().passes() == 2);
+  CHECK(d.of.folds[0].grid == "atomics");
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::sorted_rows_plan{"));
+  CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
+  CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 2);
+  CHECK(says(explain(r | reduce(by_key<0>(_2, 100'000, sum(_1))), targets::h200).details().domains[0].shape, "in a cell for each chunk"));
+  if (gpu::can_compile())
+    for (char const* part : {"sort_by_key", "fold_sorted_rows"}) CHECK(says(e.ptx(), part));
+  CHECK(explain(r | reduce(by_key<0>(_2, 10, sum(_1))), targets::h200).details().domains[0].route == "in_shared_memory");
 }
 
 TEST_CASE("what holds one domain on the host holds all, and is said") {

@@ -32,29 +32,29 @@ keys_facts scalars(i64 n, i64 slots) {
 } // namespace
 
 TEST_CASE("a short read is sorted by one block, a long one by four a multiprocessor, each with as many tiles") {
-  CHECK(make_sorted_keys_plan(scalars(1, 10)).blocks == 1);
-  CHECK(make_sorted_keys_plan(scalars(4096, 10)).blocks == 1);
-  CHECK(make_sorted_keys_plan(scalars(4097, 10)).blocks == 2);
+  CHECK(make_sorted_keys_plan(scalars(1, 10)).sort.blocks == 1);
+  CHECK(make_sorted_keys_plan(scalars(4096, 10)).sort.blocks == 1);
+  CHECK(make_sorted_keys_plan(scalars(4097, 10)).sort.blocks == 2);
   auto const large = make_sorted_keys_plan(scalars(1 << 28, 10));
-  CHECK(large.share == 125 * 4096);
-  CHECK(large.blocks == 525);
-  CHECK(large.share * large.blocks >= 1 << 28);
-  CHECK(large.share * (large.blocks - 1) < 1 << 28);
+  CHECK(large.sort.share == 125 * 4096);
+  CHECK(large.sort.blocks == 525);
+  CHECK(large.sort.share * large.sort.blocks >= 1 << 28);
+  CHECK(large.sort.share * (large.sort.blocks - 1) < 1 << 28);
 }
 
 TEST_CASE("as many passes as slots, and that of no slot, have digits") {
-  CHECK(make_sorted_keys_plan(scalars(1000, 255)).passes == 1);
-  CHECK(make_sorted_keys_plan(scalars(1000, 256)).passes == 2);
-  CHECK(make_sorted_keys_plan(scalars(1000, 300'000)).passes == 3);
+  CHECK(make_sorted_keys_plan(scalars(1000, 1023)).sort.passes == 1);
+  CHECK(make_sorted_keys_plan(scalars(1000, 1024)).sort.passes == 2);
+  CHECK(make_sorted_keys_plan(scalars(1000, 3'000'000)).sort.passes == 3);
 }
 
 TEST_CASE("numbers of elements are wide where they, or the end of the last slot, need it") {
   auto const most = make_sorted_keys_plan(scalars((i64(1) << 32) - 1, 10)), more = make_sorted_keys_plan(scalars(i64(1) << 32, 10));
-  CHECK_FALSE(most.plan.wide_numbers);
-  CHECK(most.plan.elements_per_thread == 16);
-  CHECK(more.plan.wide_numbers);
-  CHECK(more.plan.elements_per_thread == 8);
-  CHECK(more.sort_bytes > 24 * (i64(1) << 32));
+  CHECK_FALSE(most.plan.sort.wide_numbers);
+  CHECK(most.plan.sort.elements_per_thread == 16);
+  CHECK(more.plan.sort.wide_numbers);
+  CHECK(more.plan.sort.elements_per_thread == 8);
+  CHECK(more.sort.bytes > 24 * (i64(1) << 32));
 }
 
 TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that makes it again") {
@@ -62,7 +62,8 @@ TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that
   REQUIRE(made.why_not.count == 1);
   CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
   CHECK(spell(made.plan) ==
-        "tally::sorted_keys_plan{.threads_per_block = 256, .elements_per_thread = 16, .wide_numbers = false, .one_reduced_axis = true, .no_kept_axis = true, .folds = "
+        "tally::sorted_keys_plan{.sort = tally::slot_sort_plan{.bits_of_digit = 10, .threads_per_block = 256, .blocks_per_multiprocessor = 4, .elements_per_thread = 12, .wide_numbers = false, "
+        ".one_reduced_axis = true, .no_kept_axis = true}, .folds = "
         "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 256, .elements_per_lane = 8, "
         ".rows_in_flight = 4, .leaves_per_part = 8, .counted = false}}");
 }

@@ -47,7 +47,7 @@ both_kernels compiles(Domain const& d, Source const& source, target const& chip,
   if (elements > 0)
     at.extent = elements;
   auto const plan = make_sorted_keys_plan(detail::facts_of_keys(d, d.program, at, chip, contract::reproducible)).plan;
-  return {plan, made_of(gpu::unit_of_sort(types::type(), plan), chip), made_of(gpu::unit_of_folds(types::type(), plan), chip)};
+  return {plan, made_of(gpu::unit_of_sort(types::type(), plan.sort), chip), made_of(gpu::unit_of_folds(types::type(), plan), chip)};
 }
 template <class Pipe, class Grouping>
 both_kernels compiles(grouped<Pipe, Grouping> const& r, target const& chip, i64 elements = 0) {
@@ -65,7 +65,7 @@ auto const keys = made_up<i32>(1 << 20);
 TEST_CASE("elements are sorted and folded on every family") {
   for (auto const& chip : {targets::a100, targets::h200, targets::b200, targets::rtx_pro_6000}) {
     auto const both = compiles(from(x, keys) | by_key(_2, 1000, logsumexp(_1), count), chip);
-    CHECK_FALSE(both.plan.wide_numbers);
+    CHECK_FALSE(both.plan.sort.wide_numbers);
     CHECK(has(both.sort, "vote.sync.ballot"));
     CHECK(has(both.sort, "atom.shared.add.u32"));
   }
@@ -73,7 +73,7 @@ TEST_CASE("elements are sorted and folded on every family") {
 
 TEST_CASE("numbers of 64 bits, and shared memory that every chip has") {
   auto const both = compiles(from(x, keys) | by_key(_2, 1000, logsumexp(_1)), targets::h200, i64(1) << 33);
-  CHECK(both.plan.wide_numbers);
+  CHECK(both.plan.sort.wide_numbers);
   CHECK(has(both.sort, "st.global.u64"));
 }
 

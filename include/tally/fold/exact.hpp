@@ -47,6 +47,13 @@ struct exact_sum_state {
   u64 special;
 };
 
+/// An exact sum whose bits lie near each other: `sum` times 2^(lowest + base), of a fold whose numbers were finite.
+template <int Words>
+struct near_sum_state {
+  wide_integer<Words> sum;
+  int base;
+};
+
 /// Addition of numbers of V (float or double), or of products of up to four of them, without rounding; the answer is a To.
 template <class V, class To, int Factors>
 struct exact_sum_monoid {
@@ -102,6 +109,14 @@ struct exact_sum_monoid {
   }
   constexpr To lower(state const& s, summary) const {
     return s.special != 0 ? special(s) : rounded<To>(s.sum, range::lowest);
+  }
+  template <int Words>
+  constexpr To lower(near_sum_state<Words> const& s, summary) const {
+    return rounded<To>(s.sum, range::lowest + s.base);
+  }
+  template <int Words>
+  constexpr To mean(near_sum_state<Words> const& s, i64 n) const {
+    return n == 0 ? stl::numeric_limits<To>::quiet_NaN() : rounded_quotient<To>(s.sum, range::lowest + s.base, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
   /// The sum over n, rounded once; of nothing, NaN.
   constexpr To mean(state const& s, i64 n) const {

@@ -97,6 +97,14 @@ struct exact_mean {
   }
 };
 
+/// Whether a node looks at exact sums one by one, so that those may be near_sum_state.
+template <class Node>
+inline constexpr bool takes_near_sums = false;
+template <int I>
+inline constexpr bool takes_near_sums<leaf<I>> = true;
+template <class Sum, class Count>
+inline constexpr bool takes_near_sums<exact_mean<Sum, Count>> = true;
+
 /// The variance, or its root, from the exact sums of numbers and of their squares.
 template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
 struct exact_spread {

@@ -26,16 +26,16 @@ __device__ __forceinline__ void write_answers(Program const& p, pack<Nodes...> c
 }
 
 /// The same for the first `present` of V neighbouring groups; all of them go in stores of up to 16 bytes where they may.
-template <class Program, class... Nodes, int V>
+template <class Program, class States, class... Nodes, int V>
 __device__ __forceinline__ void write_answers_beside(Program const& p, pack<Nodes...> const& nodes,
-                                                    typename Program::states const (&s)[V], i64 extent, answer_arrays const& to, i64 g,
+                                                    States const (&s)[V], i64 extent, answer_arrays const& to, i64 g,
                                                     int present) {
   for_each_index<int(sizeof...(Nodes))>([&](auto i) {
     using T = answer_of<nth_t<i, Nodes...>, Program>;
     alignas(16) T answers_of_groups[V];
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      answers::outcome<decltype(Program::leaves), typename Program::states> const o{p.leaves, s[v], {extent}};
+      answers::outcome<decltype(Program::leaves), States> const o{p.leaves, s[v], {extent}};
       answers_of_groups[v] = answers::with_one_nan(get<i>(nodes).value(o));
     }
     T* const first = static_cast<T*>(to.at[i]) + g;

@@ -2,7 +2,7 @@
 //
 // Cells: what a slot of a fold by key is in memory, and how elements get there from any thread at any time. Layer 4. Cells of one
 // kind lie side by side, word by word, so that neighbouring slots are neighbours in memory. A block may keep cells of its own in
-// shared memory (Own) and give them to the cells of all in the end.
+// shared memory (Own) and give them to the cells of all in the end; a thread may add a state of its own (add_state).
 #pragma once
 
 #include <tally/fold/keyed_cells.hpp>
@@ -33,6 +33,10 @@ struct keyed_cell<M, Own, cell_kind::counted> {
     atomicAdd(cells::word<word>(base, slots, g, 0), word(1));
   }
   template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, u64 n) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(n));
+  }
+  template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
       atomicAdd(cells::word<cells::word64>(base, slots, g, 0), cells::word64(n));
@@ -49,6 +53,10 @@ struct keyed_cell<M, Own, cell_kind::wrapped> {
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state s) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
@@ -70,11 +78,20 @@ struct keyed_cell<M, Own, cell_kind::added> {
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     atomicAdd(cells::word<word>(base, slots, g, 0), m.lift(position, v));
   }
-  /// Four neighbours at once, aligned to all of them.
+  /// Four neighbours at once where the chip can, aligned to all of them.
   __device__ __forceinline__ static void add_four(char* base, i64 g, float const (&v)[4]) {
+#if __CUDA_ARCH__ < 900
+    for (int j = 0; j < 4; ++j)
+      atomicAdd(reinterpret_cast<float*>(base) + g + j, v[j]);
+#else
     asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<float*>(base) + g), "f"(v[0]), "f"(v[1]),
                  "f"(v[2]), "f"(v[3])
                  : "memory");
+#endif
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, word s) {
+    atomicAdd(cells::word<word>(base, slots, g, 0), s);
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
@@ -96,6 +113,10 @@ struct keyed_cell<M, Own, cell_kind::checked> {
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     auto const s = m.lift(position, v);
+    add_both(base, slots, g, s.low, static_cast<word>(s.high));
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
     add_both(base, slots, g, s.low, static_cast<word>(s.high));
   }
   template <class I>
@@ -134,6 +155,9 @@ struct keyed_cell<M, Own, cell_kind::digits> {
       } else {
         add_digits(d, shift, magnitude, negative);
       }
+    }
+    __device__ __forceinline__ void add_word(int bit, u64 magnitude, bool negative) {
+      add_digits(bit / bits_of_digit, bit % bits_of_digit, magnitude, negative);
     }
 
   private:
@@ -175,6 +199,19 @@ struct keyed_cell<M, Own, cell_kind::digits> {
     m.add(s, static_cast<typename M::number>(values)...);
   }
   template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
+    digit_words<I> to{base, slots, g};
+    auto sum = s.sum;
+    bool const negative = sum.negative();
+    if (negative)
+      sum.negate();
+#pragma unroll 1
+    for (int w = 0; w < sum.words; ++w)
+      to.add_word(64 * w, sum.word[w], negative);
+    if (s.special != 0)
+      special_word<I>{base, slots, g} |= s.special;
+  }
+  template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
     for (int d = 0; d < digits; ++d)
       if (word const n = *cells::word<word>(own, own_slots, from, d))
@@ -210,6 +247,13 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
     meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
     if (*came(base, slots, g) == 0)
       atomicOr(came(base, slots, g), 1u);
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
+    if (s.any == 0)
+      return;
+    meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
+    atomicOr(came(base, slots, g), 1u);
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
@@ -263,8 +307,11 @@ struct keyed_cell<M, Own, cell_kind::locked> {
   template <class I>
   __device__ static void open(char* base, I, I g, M const& m) { put(base, g, m.identity()); }
   template <class I, class... Vs>
-  __device__ __forceinline__ static void add(char* base, I, I g, u32* locks, M const& m, i64 position, Vs... values) {
-    state const one = m.lift(position, values...);
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32* locks, M const& m, i64 position, Vs... values) {
+    add_state(base, slots, g, locks, m, m.lift(position, values...));
+  }
+  template <class I>
+  __device__ __forceinline__ static void add_state(char* base, I, I g, u32* locks, M const& m, state const& one) {
     for (bool done = false; !done;)
       if (atomicCAS(locks + g, 0u, 1u) == 0u) {
         __threadfence();

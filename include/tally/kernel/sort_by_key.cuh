@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sort in front of folds by key that need the elements of a key in their order. Layer 4. One kernel in several launches: the slot of
-// every element is noted, elements are sorted by slot, and it is found where every slot begins.
+// The sort in front of folds by key that read the elements of a key one after the other. Layer 4. One kernel in several launches: the
+// slot of every element is noted, elements are sorted by slot, and it is found where every slot begins.
 #pragma once
 
 #include <tally/fold/folds.hpp>
@@ -14,9 +14,9 @@
 namespace tally::inline v0::kernel {
 
 /// Notes slots, and counts them for the first pass.
-template <sorted_keys_plan P, class Where, class Program>
+template <slot_sort_plan P, class Where, class Program>
 struct slot_reader {
-  static constexpr int columns = Program::columns_type::size, in_flight = 4;
+  static constexpr int columns = Program::columns_type::size, in_flight = 8;
   Where const& where;
   Program const& p;
   axes_layout const& at;
@@ -39,7 +39,7 @@ struct slot_reader {
 #pragma unroll
       for (int i = 0; i < in_flight; ++i)
         if (begin + i * sorter.threads < end) {
-          sorter.to.slots[0][begin + i * sorter.threads] = slot[i];
+          sorter.to.noted()[begin + i * sorter.threads] = slot[i];
           sorter.count(slot[i]);
         }
     }
@@ -53,15 +53,15 @@ struct slot_reader {
   }
 };
 
-template <sorted_keys_plan P, class Where, class Program>
-__global__ void __launch_bounds__(P.threads_per_block)
+template <slot_sort_plan P, class Where, class Program>
+__global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     sort_by_key(__grid_constant__ Where const where, __grid_constant__ Program const p, __grid_constant__ axes_layout const at,
                 __grid_constant__ slot_sort const to, sort_phase phase) {
   using Sorter = slot_sorter<P>;
   __shared__ typename Sorter::room room;
   Sorter const sorter{to, room};
   slot_reader<P, Where, Program> const reader{where, p, at, sorter};
-  i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
+  i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x;
   switch (phase) {
   case sort_phase::open:
     if (thread == 0)
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(P.threads_per_block)
   case sort_phase::add_up: sorter.add_up(); break;
   case sort_phase::move: sorter.move(); break;
   case sort_phase::begin:
-    sorter.find_begins(thread, threads);
+    sorter.find_begins();
     if (thread == 0)
       reader.note_key_of_stray();
   }

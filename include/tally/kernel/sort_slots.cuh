@@ -6,7 +6,8 @@
 #pragma once
 
 #include <tally/fold/slots.hpp>
-#include <tally/plan/sorted_keys_plan.hpp>
+#include <tally/kernel/sorted_places.cuh>
+#include <tally/plan/slot_sort_plan.hpp>
 
 namespace tally::inline v0::kernel {
 
@@ -22,10 +23,11 @@ __device__ __forceinline__ T sum_up_to_lane(T own, int lane) {
 }
 
 /// Which lanes of the warp have the same digit.
+template <int Bits>
 __device__ __forceinline__ u32 lanes_with_digit(u32 digit) {
   u32 same = ~u32(0);
 #pragma unroll
-  for (int b = 0; b < bits_of_slot_digit; ++b) {
+  for (int b = 0; b < Bits; ++b) {
     bool const set = (digit >> b & 1) != 0;
     u32 const those = __ballot_sync(0xffffffffu, set);
     same &= set ? those : ~those;
@@ -33,18 +35,24 @@ __device__ __forceinline__ u32 lanes_with_digit(u32 digit) {
   return same;
 }
 
-template <sorted_keys_plan P>
+template <slot_sort_plan P>
 class slot_sorter {
 public:
-  using number = cuda::std::conditional_t<P.wide_numbers, unsigned long long, unsigned>;
-  static constexpr int threads = P.threads_per_block, warps = threads / 32, each = P.elements_per_thread, tile = threads * each;
-  static_assert(threads == values_of_slot_digit, "a thread for every value of a digit");
+  using number = sorted_number<P>;
+  using element = numbered_slot<number>;
+  static constexpr int threads = P.threads_per_block, warps = threads / 32, each = P.elements_per_thread, tile = threads * each,
+                       bits = P.bits_of_digit, values = 1 << bits, digits = values / threads;
+  static_assert(digits >= 1 && tile < 1 << 16, "a thread for every value of a digit or some, and places of a tile in 16 bits");
 
   struct room {
-    u32 counts[warps][values_of_slot_digit]; ///< of what each warp has; then, where in a tile its elements go
-    u32 slots[tile];
-    number numbers[tile];
-    number shift[values_of_slot_digit]; ///< from places in a tile to places among all
+    union {
+      u32 counts[warps][values]; ///< of what each warp has
+      struct {
+        u16 places[warps][values]; ///< first of what each warp has; then, where in a tile its elements go
+        element elements[tile];
+        number shift[values]; ///< from places in a tile to places among all
+      } of_tile;
+    };
     number sums[warps];
   };
 
@@ -60,28 +68,30 @@ public:
   }
 
   __device__ __forceinline__ void open_counts() const {
-    for (int w = 0; w < warps; ++w)
-      own.counts[w][threadIdx.x] = 0;
+    for (int k = int(threadIdx.x); k < warps * values; k += threads)
+      own.counts[k / values][k % values] = 0;
     __syncthreads();
   }
-  __device__ __forceinline__ void count(u32 slot) const { atomicAdd(&own.counts[warp()][digit_of_slot(slot, to.pass)], 1u); }
+  __device__ __forceinline__ void count(u32 slot) const { atomicAdd(&own.counts[warp()][digit_of(slot)], 1u); }
   __device__ __forceinline__ void close_counts() const {
     __syncthreads();
-    number n = 0;
-    for (int w = 0; w < warps; ++w)
-      n += own.counts[w][threadIdx.x];
-    counts_of(int(threadIdx.x))[blockIdx.x] = n;
+    for (int d = int(threadIdx.x); d < values; d += threads) {
+      number n = 0;
+      for (int w = 0; w < warps; ++w)
+        n += own.counts[w][d];
+      counts_of(d)[blockIdx.x] = n;
+    }
   }
 
   __device__ void count_all() const {
     open_counts();
-    u32 const* const from = to.slots_now();
+    element const* const from = static_cast<element const*>(to.now());
     i64 const end = last();
     for (i64 begin = first() + threadIdx.x; begin < end; begin += tile) {
       u32 slot[each];
 #pragma unroll
       for (int i = 0; i < each; ++i)
-        slot[i] = begin + i * threads < end ? from[begin + i * threads] : 0;
+        slot[i] = begin + i * threads < end ? from[begin + i * threads].slot : 0;
 #pragma unroll
       for (int i = 0; i < each; ++i)
         if (begin + i * threads < end)
@@ -103,23 +113,77 @@ public:
       before += __shfl_sync(0xffffffffu, with, 31);
     }
     if (lane() == 0)
-      counts_of(values_of_slot_digit)[digit] = before;
+      counts_of(values)[digit] = before;
   }
 
   __device__ void move() const {
-    number next = sum_before(counts_of(values_of_slot_digit)[threadIdx.x]) + counts_of(int(threadIdx.x))[blockIdx.x];
+    number next[digits], all = 0;
+#pragma unroll
+    for (int j = 0; j < digits; ++j)
+      all += counts_of(values)[own_digit(j)];
+    number before = sum_before(all);
+#pragma unroll
+    for (int j = 0; j < digits; ++j) {
+      next[j] = before + counts_of(own_digit(j))[blockIdx.x];
+      before += counts_of(values)[own_digit(j)];
+    }
     i64 const end = last();
     for (i64 begin = first(); begin < end; begin += tile)
       move_tile(begin, end - begin < tile ? int(end - begin) : tile, next);
   }
 
-  __device__ void find_begins(i64 thread, i64 step) const {
-    for (i64 g = thread; g <= to.slot_count; g += step)
-      static_cast<number*>(to.begins)[g] = static_cast<number>(first_not_below(to.slots_now(), to.elements, g));
+  /// Slots begin where two neighbours have different ones; all in between are empty, and begin there too.
+  __device__ void find_begins() const {
+    i64 const thread = i64(blockIdx.x) * threads + threadIdx.x, all = i64(gridDim.x) * threads;
+    for (i64 run = thread / 32; (run + 1) * slots_of_run <= to.slot_count; run += all / 32)
+      begin_run(run * slots_of_run);
+    i64 const behind = to.slot_count;
+    for (i64 t = thread; t - lane() <= to.elements; t += all) {
+      i64 const low = t == 0 ? 0 : t <= to.elements ? i64(slot_at(t - 1)) + 1 : behind + 1, high = t < to.elements ? i64(slot_at(t)) : behind;
+      bool const many = high - low >= few_slots;
+      if (!many)
+        for (i64 g = low; g <= high; ++g)
+          begins()[g] = static_cast<number>(t);
+      for (u32 rest = __ballot_sync(~u32(0), many); rest != 0; rest &= rest - 1) {
+        int const from = __ffs(int(rest)) - 1;
+        begin_many(__shfl_sync(~u32(0), low, from), __shfl_sync(~u32(0), high, from), __shfl_sync(~u32(0), t, from));
+      }
+    }
   }
 
 private:
+  /// Slots that a thread writes by itself, and those that a warp does whatever lies around them.
+  static constexpr i64 few_slots = 32, slots_of_run = 1024;
+  __device__ __forceinline__ number* begins() const { return static_cast<number*>(to.begins); }
+  __device__ __forceinline__ u32 slot_at(i64 t) const { return static_cast<element const*>(to.now())[t].slot; }
+  /// A warp writes slots [first, last], which begin at t.
+  __device__ __forceinline__ void begin_at(i64 first, i64 last, i64 t) const {
+    for (i64 g = first + lane(); g <= last; g += 32)
+      begins()[g] = static_cast<number>(t);
+  }
+  /// A run whose first slot begins where its last one does.
+  __device__ __forceinline__ void begin_run(i64 first) const {
+    i64 const last = first + slots_of_run - 1, own = lane() == 0 ? first : last;
+    i64 const t = lane() < 2 ? first_not_below([&](i64 k) { return slot_at(k); }, to.elements, own) : 0, begin = __shfl_sync(~u32(0), t, 0);
+    if (begin == __shfl_sync(~u32(0), t, 1))
+      begin_at(first, last, begin);
+  }
+  /// Slots [low, high], all of which begin at t, but for the runs among them.
+  __device__ __forceinline__ void begin_many(i64 low, i64 high, i64 t) const {
+    i64 const runs = (low + slots_of_run - 1) / slots_of_run * slots_of_run, behind_runs = (high + 1) / slots_of_run * slots_of_run;
+    if (runs >= behind_runs)
+      return begin_at(low, high, t);
+    begin_at(low, runs - 1, t);
+    begin_at(behind_runs, high, t);
+  }
+  /// Numbers of the digits of one thread, side by side.
+  struct alignas(2 * digits) own_counts {
+    u16 of[digits];
+  };
+  __device__ __forceinline__ static int own_digit(int j) { return int(threadIdx.x) * digits + j; }
+  __device__ __forceinline__ u32 digit_of(u32 slot) const { return digit_of_slot(slot, bits, to.pass); }
   __device__ __forceinline__ number* counts_of(int digit) const { return static_cast<number*>(to.counts) + i64(digit) * to.blocks; }
+  __device__ __forceinline__ own_counts& places_of(int w) const { return reinterpret_cast<own_counts*>(own.of_tile.places[w])[threadIdx.x]; }
 
   /// What the threads in front of this one have together. Between two calls there is a barrier.
   __device__ __forceinline__ number sum_before(number n) const {
@@ -132,64 +196,85 @@ private:
       before += w < warp() ? own.sums[w] : 0;
     return before;
   }
+  __device__ __forceinline__ number number_in_group(number t) const {
+    if constexpr (P.no_kept_axis)
+      return t;
+    else
+      return t / static_cast<number>(to.groups);
+  }
 
-  /// Elements [begin, begin + count); `next` is where the next element goes whose digit is the thread's.
-  __device__ __forceinline__ void move_tile(i64 begin, int count, number& next) const {
-    u32 const* const slots = to.slots_now();
-    number const* const numbers = static_cast<number const*>(to.numbers_now());
+  /// Elements [begin, begin + count); `next` is where the next elements go whose digits are the thread's.
+  __device__ __forceinline__ void move_tile(i64 begin, int count, number (&next)[digits]) const {
+    auto& room = own.of_tile;
+    element const* const from = static_cast<element const*>(to.now()) + begin;
     u32 slot[each];
-    number held[each];
-    int place[each];
+    u16 place[each];
     int const at = warp() * 32 * each + lane(); // warps, rows of a warp and lanes are in the order of the elements
 #pragma unroll
-    for (int i = 0; i < each; ++i) {
-      i64 const t = begin + at + 32 * i;
-      bool const there = at + 32 * i < count;
-      slot[i] = there ? slots[t] : ~u32(0); // the highest of all digits, and behind all elements
-      held[i] = to.pass == 0 ? static_cast<number>(t) / static_cast<number>(to.groups) : there ? numbers[t] : 0;
-    }
-    u32* const counts = own.counts[warp()];
-    for (int d = lane(); d < values_of_slot_digit; d += 32)
-      counts[d] = 0;
+    for (int i = 0; i < each; ++i)
+      if (at + 32 * i >= count)
+        slot[i] = ~u32(0); // the highest of all digits, and behind all elements
+      else
+        slot[i] = to.pass == 0 ? to.noted()[begin + at + 32 * i] : from[at + 32 * i].slot;
+    u16* const counts = room.places[warp()];
+    for (int d = 2 * lane(); d < values; d += 64)
+      reinterpret_cast<u32&>(counts[d]) = 0;
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < each; ++i) {
-      u32 const digit = digit_of_slot(slot[i], to.pass), same = lanes_with_digit(digit), before = same & ((u32(1) << lane()) - 1);
-      place[i] = int(counts[digit]) + __popc(before);
+      u32 const digit = digit_of(slot[i]), same = lanes_with_digit<bits>(digit), before = same & ((u32(1) << lane()) - 1);
+      place[i] = static_cast<u16>(counts[digit] + __popc(before));
       __syncwarp();
       if (before == 0)
-        counts[digit] += u32(__popc(same));
+        counts[digit] = static_cast<u16>(counts[digit] + __popc(same));
       __syncwarp();
     }
     __syncthreads();
-    u32 mine = 0;
+    u32 mine[digits] = {}, all = 0;
+#pragma unroll
     for (int w = 0; w < warps; ++w) {
-      u32 const of_warp = own.counts[w][threadIdx.x];
-      own.counts[w][threadIdx.x] = mine;
-      mine += of_warp;
+      own_counts c = places_of(w);
+#pragma unroll
+      for (int j = 0; j < digits; ++j) {
+        u32 const of_warp = c.of[j];
+        c.of[j] = static_cast<u16>(mine[j]);
+        mine[j] += of_warp;
+      }
+      places_of(w) = c;
     }
-    number const begin_in_tile = sum_before(mine);
-    for (int w = 0; w < warps; ++w)
-      own.counts[w][threadIdx.x] += static_cast<u32>(begin_in_tile);
-    own.shift[threadIdx.x] = next - begin_in_tile;
-    next += mine;
+#pragma unroll
+    for (int j = 0; j < digits; ++j)
+      all += mine[j];
+    u32 here = static_cast<u32>(sum_before(all));
+    u32 begins[digits];
+#pragma unroll
+    for (int j = 0; j < digits; ++j) {
+      begins[j] = here;
+      room.shift[own_digit(j)] = next[j] - here;
+      next[j] += mine[j];
+      here += mine[j];
+    }
+#pragma unroll
+    for (int w = 0; w < warps; ++w) {
+      own_counts c = places_of(w);
+#pragma unroll
+      for (int j = 0; j < digits; ++j)
+        c.of[j] = static_cast<u16>(c.of[j] + begins[j]);
+      places_of(w) = c;
+    }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < each; ++i) {
-      u32 const there = u32(place[i]) + counts[digit_of_slot(slot[i], to.pass)];
-      own.slots[there] = slot[i];
-      own.numbers[there] = held[i];
+      number const n = to.pass == 0 ? number_in_group(static_cast<number>(begin + at + 32 * i)) : at + 32 * i < count ? from[at + 32 * i].number : 0;
+      room.elements[u32(place[i]) + counts[digit_of(slot[i])]] = {slot[i], n};
     }
     __syncthreads();
-    number* const moved = static_cast<number*>(to.numbers_next());
 #pragma unroll
     for (int i = 0; i < each; ++i) {
-      int const here = i * threads + int(threadIdx.x);
-      if (here < count) {
-        u32 const s = own.slots[here];
-        number const there = own.shift[digit_of_slot(s, to.pass)] + number(here);
-        to.slots_next()[there] = s;
-        moved[there] = own.numbers[here];
+      int const k = i * threads + int(threadIdx.x);
+      if (k < count) {
+        element const e = room.elements[k];
+        static_cast<element*>(to.next())[room.shift[digit_of(e.slot)] + number(k)] = e;
       }
     }
   }

@@ -5,9 +5,15 @@
 #pragma once
 
 #include <tally/fold/groups.hpp>
-#include <tally/plan/sorted_keys_plan.hpp>
+#include <tally/fold/slots.hpp>
+#include <tally/plan/slot_sort_plan.hpp>
 
 namespace tally::inline v0::kernel {
+
+template <slot_sort_plan P>
+using sorted_number = cuda::std::conditional_t<P.wide_numbers, unsigned long long, unsigned>;
+template <slot_sort_plan P>
+using sorted_element = numbered_slot<sorted_number<P>>;
 
 template <int Columns>
 __device__ __noinline__ void move_to_number(grid_place<Columns>& p, axes_layout const& at, i64 number) {
@@ -18,14 +24,14 @@ __device__ __noinline__ void move_to_group(grid_place<Columns>& p, axes_layout c
   move_along(p, at.kept, at.kept_axes, group);
 }
 
-template <sorted_keys_plan P, int Columns>
+template <slot_sort_plan P, int Columns>
 __device__ __forceinline__ grid_place<Columns> origin_of_group(axes_layout const& at, i64 group) {
   grid_place<Columns> p{};
   if constexpr (!P.no_kept_axis)
     move_to_group(p, at, group);
   return p;
 }
-template <sorted_keys_plan P, int Columns>
+template <slot_sort_plan P, int Columns>
 __device__ __forceinline__ grid_place<Columns> place_of_number(axes_layout const& at, grid_place<Columns> p, i64 number) {
   if constexpr (P.one_reduced_axis)
     p.move(at.reduced[0], number);

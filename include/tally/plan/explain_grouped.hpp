@@ -17,6 +17,7 @@
 #include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
 #include <tally/plan/sorted_keys.hpp>
+#include <tally/plan/sorted_rows.hpp>
 
 namespace tally::inline v0 {
 
@@ -62,6 +63,7 @@ struct domain_description {
   keys_planned of_keys{};    ///< of keys on a GPU
   bool is_sorted = false;    ///< a GPU sorts the elements of keys, because a fold needs their order
   sorted_keys_planned of_sorted{}; ///< of keys on a GPU where it does
+  sorted_rows_planned of_sorted_rows{}; ///< of keys on a GPU that sorts rows, because that is quicker
   u32 columns_of_key = 0;    ///< of keys that are found first, by a read of their own: the columns that it looks at, a bit each
   int key_bytes = 0;
   find_keys_planned of_search{}; ///< of that read on a GPU

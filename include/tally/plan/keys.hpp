@@ -62,14 +62,15 @@ inline constexpr i64 slots_of_rows = 2048;
 /// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py.
 inline constexpr i64 most_ranges = 4;
 
-/// Neighbours in a row of slots that a thread loads at once: no more than one `red` takes, so that those of a warp lie side by side. Eight
-/// bf16, which are two, took 739 us for 64 columns by 1000 keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
-constexpr int choose_row_load(keys_facts const& f) {
-  for (int v = 4; v > 1; v /= 2) {
+/// Neighbours in a row of slots that a thread loads at once, up to a power of two, in one load where they are more than four.
+constexpr int choose_row_load(keys_facts const& f, int most) {
+  for (int v = most; v > 1; v /= 2) {
     bool fits = f.at.groups % v == 0;
     for (int c = 0; c < f.of.source_count && fits; ++c) {
       i64 const bytes = f.of.sources[c].bytes_per_element * v;
-      if (f.at.kept[0].steps[c] == 1)
+      if (f.at.kept[0].steps[c] == 1 && v > 4 && bytes > 16)
+        fits = false;
+      else if (f.at.kept[0].steps[c] == 1)
         fits = bytes == 0 || ((bytes & (bytes - 1)) == 0 && alignment_in_grid({f.of, f.at}, c, loaded_axis::kept) >= least_of(16, bytes));
     }
     if (fits)
@@ -78,13 +79,17 @@ constexpr int choose_row_load(keys_facts const& f) {
   return 1;
 }
 
+/// What `red` takes at once, so that neighbours of a warp lie side by side. Eight bf16, which are two, took 739 us for 64 columns by 1000
+/// keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
+inline constexpr int most_neighbours_of_red = 4;
+
 /// In how many ranges the slots fit into blocks; 0: they do not.
 constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
   if (f.own_cell_bytes == 0) {
     why.add("table of a block", "a fold keeps its state behind a lock");
     return 0;
   }
-  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f) >= 4))
+  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f, most_neighbours_of_red) >= 4))
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
@@ -148,7 +153,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.threads_per_block = resident == 4 ? 512 : 1024;
   out.blocks = multiprocessors * resident;
   if (f.rows_have_one_key) {
-    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f) : 1; // atomics of neighbouring threads meet in one line
+    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f, planning::most_neighbours_of_red) : 1; // atomics of neighbouring threads meet in one line
     p.threads_per_row = 1;
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;

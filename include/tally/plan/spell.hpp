@@ -13,6 +13,7 @@
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
 #include <tally/plan/sorted_keys_plan.hpp>
+#include <tally/plan/sorted_rows_plan.hpp>
 
 namespace tally::inline v0 {
 
@@ -29,8 +30,12 @@ std::string spell(find_keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);
-/// "tally::sorted_keys_plan{.threads_per_block = ...}".
+/// "tally::slot_sort_plan{.threads_per_block = ...}".
+std::string spell(slot_sort_plan const& p);
+/// "tally::sorted_keys_plan{.sort = ...}".
 std::string spell(sorted_keys_plan const& p);
+/// "tally::sorted_rows_plan{.sort = ...}".
+std::string spell(sorted_rows_plan const& p);
 /// "tally::mixed_plan{.stages = ...}".
 std::string spell(mixed_plan const& p);
 

@@ -43,13 +43,15 @@ template <class Offset, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
   return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), d.of.facts.target);
 }
-/// Of Sorted elements both kernels: the sort and the folds.
+/// Of Sorted elements, and of rows that are sorted, both kernels: the sort and the folds.
 template <bool Sorted, class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_keys(domain_description const& d) {
   auto const& type = keyed_types<Where, Program, Nodes>::type();
   target const& t = d.of.facts.target;
   if constexpr (Sorted)
-    return gpu::ptx_of(gpu::unit_of_sort(type, d.of_sorted.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, d.of_sorted.plan), t);
+    return gpu::ptx_of(gpu::unit_of_sort(type, d.of_sorted.sort.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, d.of_sorted.plan), t);
+  else if (auto const& rows = d.of_sorted_rows; rows.blocks > 0)
+    return gpu::ptx_of(gpu::unit_of_sort(type, rows.sort.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, rows.plan), t);
   else
     return gpu::ptx_of(gpu::unit_of(type, d.of_keys.plan), t);
 }

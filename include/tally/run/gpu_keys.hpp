@@ -7,6 +7,7 @@
 #include <tally/fold/hot_keys.hpp>
 #include <tally/fold/keyed_cells.hpp>
 #include <tally/plan/keys.hpp>
+#include <tally/plan/slot_sort_plan.hpp>
 #include <tally/run/gpu_groups.hpp>
 
 namespace tally::inline v0::gpu {
@@ -52,7 +53,9 @@ struct stray_key {
 stray_key stray_of(keys_request const& r, keys_in_flight const& flight);
 /// The translation unit of a kernel without its name: one of a header under tally/kernel.
 unit unit_without_name(keyed_type const& t, char const* header);
-/// The translation unit for a plan, for tests.
+/// The translation unit for a plan, for explain and for tests.
 unit unit_of(keyed_type const& t, keys_plan const& p);
+/// That of the sort which other routes have in front of their folds.
+unit unit_of_sort(keyed_type const& t, slot_sort_plan const& p);
 
 } // namespace tally::inline v0::gpu

@@ -9,6 +9,7 @@
 #include <tally/pipeline/keyed.hpp>
 #include <tally/run/cpu_keyed.hpp>
 #include <tally/run/gpu_sorted_keys.hpp>
+#include <tally/run/gpu_sorted_rows.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 
@@ -162,7 +163,7 @@ template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  static std::conditional_t<Sorted, gpu::sorted_kernels, gpu::kernels_of<keys_plan>> kernels;
+  static std::conditional_t<Sorted, gpu::sorted_kernels, gpu::any_order_kernels> kernels;
   using types = keyed_types<Where, Program, pack<Nodes...>>;
   axes_layout const at = layout_of(s, Where::is_reduced);
   check_bins(d.where, at.groups);

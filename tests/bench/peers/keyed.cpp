@@ -18,7 +18,7 @@ void queue(R const& r, void* out, void* stream) {
   using Where = std::remove_cvref_t<decltype(d.where)>;
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
-  static gpu::kernels_of<keys_plan> kernels;
+  static gpu::any_order_kernels kernels;
   axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The door to the route of folds by key that sorts rows by slot on a GPU. Layer 5. Planning, compiling, staging and launching are compiled
+// in dsl/gpu/sorted_rows.cpp.
+#pragma once
+
+#include <tally/plan/sorted_rows.hpp>
+#include <tally/run/gpu_keys.hpp>
+
+namespace tally::inline v0::gpu {
+
+/// The kernels of one type: what sorts and what folds.
+struct sorted_rows_kernels {
+  kernels_of<slot_sort_plan> sort;
+  kernels_of<sorted_rows_plan> folds;
+};
+
+/// Queues the read of rows that have one key each. Throws the typed errors of planning, compiling, staging and launching. There is at least
+/// one slot and row.
+sorted_rows_planned enqueue(keys_request& r, sorted_rows_kernels& kernels, keys_in_flight& flight);
+
+/// The kernels of folds in any order: rows are sorted where the planner says so, else there are tables.
+struct any_order_kernels {
+  kernels_of<keys_plan> tables;
+  sorted_rows_kernels rows;
+};
+/// Queues the read by one route or the other, with the errors of both.
+void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight);
+/// The translation unit of the folds of a plan, for explain and for tests.
+unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p);
+
+} // namespace tally::inline v0::gpu
