@@ -47,7 +47,7 @@ std::vector<std::vector<u64>> folded_by_kernel(R const& r) {
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using Nodes = std::remove_cvref_t<decltype(d.nodes)>;
   auto const& type = detail::keyed_types<Where, Program, Nodes>::type();
-  constexpr sorted_rows_plan plan{{8, 256, 4, 16, false, true, true}, 32, 1, 32, 1, 4, false};
+  constexpr sorted_rows_plan plan{{8, 256, 4, 16, false, true, true}, 32, 1, 32, 1, 4, false}; // a block is a warp
   axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
@@ -70,8 +70,7 @@ std::vector<std::vector<u64>> folded_by_kernel(R const& r) {
     to.at[i] = answers.back().data();
   }
   auto const run_phase = [&](keyed_phase phase, i64 blocks) {
-    emulated::launch(static_cast<unsigned>(blocks), phase == keyed_phase::open,
-                     [&] { kernel::fold_sorted_rows<plan>(p, at, s, cut, d.nodes, memory, to, phase); });
+    emulated::launch(blocks, plan.threads_per_block, [&] { kernel::fold_sorted_rows<plan>(p, at, s, cut, d.nodes, memory, to, phase); });
   };
   run_phase(keyed_phase::open, 2);
   run_phase(keyed_phase::fold, cut.chunks * cut.strips);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernel headers as host code, so that their values can be checked where there is no GPU: the words of CUDA C++ that they use, lanes of a
-// warp that meet as threads with a barrier, and atomics for threads that come one after the other. Include it before the kernel's header.
+// Kernel headers as host code, so that their values can be checked where there is no GPU: the words of CUDA C++ that they use, and the
+// threads of a block as contexts of one thread, which change where they meet. So atomics are atomic, and every run is the same. Include it
+// before the kernel's header.
 #pragma once
 
 #include <vector_types.h>
 
+#include <ucontext.h>
+
 #include <algorithm>
-#include <barrier>
 #include <cmath>
 #include <concepts>
 #include <cstring>
 #include <limits>
-#include <thread>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,12 +27,14 @@
 #undef __noinline__
 #undef __grid_constant__
 #undef __launch_bounds__
+#undef __shared__
 #define __device__
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __shared__ static // one block runs at a time
 
 namespace cuda::std {
 using namespace ::std;
@@ -40,25 +44,128 @@ namespace emulated {
 struct index {
   unsigned x;
 };
-/// What the lanes of one warp meet at.
-struct warp {
-  std::barrier<> meet{32};
-  bool said[32];
-};
-inline thread_local warp* own_warp = nullptr;
 } // namespace emulated
 
-inline thread_local emulated::index threadIdx{0}, blockIdx{0}, blockDim{32}, gridDim{1};
+inline emulated::index threadIdx{}, blockIdx{}, blockDim{}, gridDim{};
 
-inline unsigned __ballot_sync(unsigned, bool said) {
-  auto& warp = *emulated::own_warp;
-  warp.said[threadIdx.x] = said;
-  warp.meet.arrive_and_wait();
-  unsigned lanes = 0;
-  for (unsigned l = 0; l < 32; ++l) lanes |= unsigned(warp.said[l]) << l;
-  warp.meet.arrive_and_wait();
-  return lanes;
+namespace emulated {
+
+using tally::i64;
+using tally::u64;
+
+/// Threads that wait for each other.
+struct meeting {
+  unsigned all = 0, arrived = 0, times = 0;
+};
+/// A warp, and what its lanes show each other.
+struct warp {
+  meeting lanes;
+  u64 shown[32];
+};
+
+class block {
+public:
+  template <class Kernel>
+  block(unsigned threads, Kernel const& kernel) : warps_(threads / 32), threads_(threads) {
+    running() = this;
+    all_.all = threads;
+    for (auto& w : warps_) w.lanes.all = 32;
+    run_ = [](void const* k) { (*static_cast<Kernel const*>(k))(); };
+    kernel_ = &kernel;
+    static std::unique_ptr<char[]> const stacks(new char[most_threads * stack_bytes]); // of every block, which come one after the other
+    for (unsigned t = 0; t < threads; ++t) {
+      ucontext_t& context = threads_[t].context;
+      getcontext(&context);
+      context.uc_stack.ss_sp = stacks.get() + t * stack_bytes;
+      context.uc_stack.ss_size = stack_bytes;
+      context.uc_link = &home_;
+      makecontext(&context, &block::enter, 0);
+    }
+    for (bool any = true; any;) {
+      any = false;
+      for (unsigned t = 0; t < threads; ++t)
+        if (!threads_[t].done) {
+          any = true;
+          threadIdx.x = t;
+          swapcontext(&home_, &threads_[t].context);
+        }
+    }
+  }
+  static block*& running() {
+    static block* one = nullptr;
+    return one;
+  }
+  meeting& everyone() { return all_; }
+  warp& own_warp() { return warps_[threadIdx.x / 32]; }
+  void meet(meeting& m) {
+    unsigned const now = m.times;
+    if (++m.arrived == m.all) m.arrived = 0, ++m.times;
+    else
+      while (m.times == now) swapcontext(&threads_[threadIdx.x].context, &home_);
+  }
+  /// What every lane shows, as long as none goes on.
+  template <class T, class F>
+  auto shown(T value, F const& look) {
+    warp& own = own_warp();
+    std::memcpy(&own.shown[threadIdx.x % 32], &value, sizeof value);
+    meet(own.lanes);
+    auto const seen = look([&](unsigned lane) {
+      T of{};
+      std::memcpy(&of, &own.shown[lane], sizeof of);
+      return of;
+    });
+    meet(own.lanes);
+    return seen;
+  }
+
+private:
+  static constexpr std::size_t most_threads = 1024, stack_bytes = 64 * 1024;
+  struct thread {
+    ucontext_t context;
+    bool done = false;
+  };
+  static void enter() {
+    block& own = *running();
+    own.run_(own.kernel_);
+    own.threads_[threadIdx.x].done = true;
+  }
+  meeting all_;
+  std::vector<warp> warps_;
+  std::vector<thread> threads_;
+  void (*run_)(void const*);
+  void const* kernel_;
+  ucontext_t home_;
+};
+
+/// Runs a kernel, block after block.
+template <class Kernel>
+void launch(i64 blocks, unsigned threads, Kernel const& kernel) {
+  gridDim.x = static_cast<unsigned>(blocks);
+  blockDim.x = threads;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) block(threads, kernel);
 }
+
+} // namespace emulated
+
+inline void __syncthreads() { emulated::block::running()->meet(emulated::block::running()->everyone()); }
+inline void __syncwarp() { emulated::block::running()->meet(emulated::block::running()->own_warp().lanes); }
+inline unsigned __ballot_sync(unsigned, bool said) {
+  return emulated::block::running()->shown(said, [](auto const& of) {
+    unsigned lanes = 0;
+    for (unsigned l = 0; l < 32; ++l) lanes |= unsigned(of(l)) << l;
+    return lanes;
+  });
+}
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  return emulated::block::running()->shown(value, [&](auto const& of) { return of(unsigned(lane)); });
+}
+template <class T>
+T __shfl_up_sync(unsigned, T value, unsigned by) {
+  unsigned const lane = threadIdx.x % 32;
+  return emulated::block::running()->shown(value, [&](auto const& of) { return of(lane < by ? lane : lane - by); });
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
@@ -108,23 +215,3 @@ template <class T, class U, class V>
 T atomicCAS(T* at, U expected, V next) {
   return changed(at, [&](T old) { return old == static_cast<T>(expected) ? static_cast<T>(next) : old; });
 }
-
-namespace emulated {
-
-/// Runs a kernel in blocks of one warp. Where lanes meet they are threads; else they come one after the other.
-template <class Kernel>
-void launch(unsigned blocks, bool lanes_meet, Kernel const& kernel) {
-  auto const lane = [&](unsigned block, unsigned thread, warp* of) {
-    threadIdx.x = thread, blockIdx.x = block, blockDim.x = 32, gridDim.x = blocks, own_warp = of;
-    kernel();
-  };
-  for (unsigned block = 0; block < blocks; ++block) {
-    warp own;
-    std::vector<std::jthread> lanes;
-    for (unsigned t = 0; t < 32; ++t)
-      if (lanes_meet) lanes.emplace_back(lane, block, t, &own);
-      else lane(block, t, &own);
-  }
-}
-
-} // namespace emulated
