@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the planner of folds by key decides, from numbers.
+#include "plans/keyed_facts.hpp"
+
 #include <tally/plan/keys.hpp>
 #include <tally/plan/spell.hpp>
-#include <tally/plan/targets.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,7 +14,7 @@ using namespace tally;
 
 namespace {
 
-/// n elements of one column of 4 bytes, or rows of them beside keys of 8 bytes, on an H200.
+/// n elements of one column of 4 bytes, on an H200.
 keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
   keys_facts f{};
   f.of.target = targets::h200;
@@ -23,20 +24,6 @@ keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
   f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
   f.slots = slots;
   f.own_cell_bytes = own_cell_bytes;
-  return f;
-}
-keys_facts rows(i64 n, i64 columns, i64 bins, bool adds_floats) {
-  keys_facts f{};
-  f.of.target = targets::h200;
-  f.of.extent = n;
-  f.of.source_count = 2;
-  f.of.sources[0] = {4, 1, 16};
-  f.of.sources[1] = {8, 1, 16};
-  f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}, {}};
-  f.slots = bins * columns;
-  f.own_cell_bytes = adds_floats ? 4 : 112;
-  f.rows_have_one_key = true;
-  f.adds_floats = f.gives_cells = adds_floats;
   return f;
 }
 

@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the planner of folds by key of sorted rows decides, from numbers.
+#include "plans/keyed_facts.hpp"
+
 #include <tally/plan/sorted_rows.hpp>
 #include <tally/plan/spell.hpp>
-#include <tally/plan/targets.hpp>
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace tally;
-
-namespace {
-
-/// n rows of columns of f32, or of elements of other bytes, for an H200.
-keys_facts rows(i64 n, i64 columns, i64 bins, bool adds_floats, int bytes = 4) {
-  keys_facts f{};
-  f.of.target = targets::h200;
-  f.of.extent = n;
-  f.of.source_count = 1;
-  f.of.sources[0] = {bytes, 1, 16};
-  f.of.fold_count = 1;
-  f.at = {1, 1, columns, n, {{columns, 1, {1}}}, {{n, columns, {columns}}}, {}};
-  f.slots = bins * columns;
-  f.own_cell_bytes = adds_floats ? 4 : 112;
-  f.rows_have_one_key = true;
-  f.adds_floats = f.gives_cells = adds_floats;
-  return f;
-}
-
-} // namespace
 
 TEST_CASE("rows are sorted where they are long and many, and their slots too many for the table of a block") {
   using planning::sorts_rows;

@@ -115,6 +115,13 @@ struct wide_integer {
 };
 
 namespace detail {
+/// The number without its sign.
+template <int Words>
+constexpr wide_integer<Words> size_of(wide_integer<Words> x) {
+  if (x.negative())
+    x.negate();
+  return x;
+}
 /// fraction * 2^exponent where fraction < 2^(precision + 1) needs no rounding any more.
 template <class T>
 constexpr T put_together(u64 fraction, int exponent, bool negative) {

@@ -9,12 +9,6 @@
 namespace tally::inline v0 {
 
 namespace detail {
-template <int Words>
-constexpr wide_integer<Words> size_of(wide_integer<Words> x) {
-  if (x.negative())
-    x.negate();
-  return x;
-}
 /// Adds a size `times` times, or subtracts it.
 template <int Words, int Fewer>
 constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size, int times, bool negative) {

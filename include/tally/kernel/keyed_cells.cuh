@@ -201,13 +201,10 @@ struct keyed_cell<M, Own, cell_kind::digits> {
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
     digit_words<I> to{base, slots, g};
-    auto sum = s.sum;
-    bool const negative = sum.negative();
-    if (negative)
-      sum.negate();
+    auto const size = detail::size_of(s.sum);
 #pragma unroll 1
-    for (int w = 0; w < sum.words; ++w)
-      to.add_word(64 * w, sum.word[w], negative);
+    for (int w = 0; w < size.words; ++w)
+      to.add_word(64 * w, size.word[w], s.sum.negative());
     if (s.special != 0)
       special_word<I>{base, slots, g} |= s.special;
   }

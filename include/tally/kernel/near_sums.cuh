@@ -62,14 +62,11 @@ private:
 template <exact_monoid M>
 __device__ __forceinline__ typename M::state whole_state(typename near_sum<M>::state_type const& s) {
   typename M::state whole{};
-  auto sum = s.sum;
-  bool const negative = sum.negative();
-  if (negative)
-    sum.negate();
+  auto const size = detail::size_of(s.sum);
 #pragma unroll 1
-  for (int w = 0; w < sum.words; ++w)
-    if (sum.word[w] != 0)
-      whole.sum.add_at(s.base + 64 * w, sum.word[w], negative);
+  for (int w = 0; w < size.words; ++w)
+    if (size.word[w] != 0)
+      whole.sum.add_at(s.base + 64 * w, size.word[w], s.sum.negative());
   return whole;
 }
 

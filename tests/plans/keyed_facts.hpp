@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What planners of folds by key know of rows on an H200, for tests of what they decide.
+#pragma once
+
+#include <tally/plan/keys.hpp>
+#include <tally/plan/targets.hpp>
+
+/// n rows of columns of f32, or of elements of other bytes, beside keys of 8 bytes.
+inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins, bool adds_floats, int bytes = 4) {
+  tally::keys_facts f{};
+  f.of.target = tally::targets::h200;
+  f.of.extent = n;
+  f.of.source_count = 2;
+  f.of.sources[0] = {bytes, 1, 16};
+  f.of.sources[1] = {8, 1, 16};
+  f.of.fold_count = 1;
+  f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}, {}};
+  f.slots = bins * columns;
+  f.own_cell_bytes = adds_floats ? 4 : 112;
+  f.rows_have_one_key = true;
+  f.adds_floats = f.gives_cells = adds_floats;
+  return f;
+}
