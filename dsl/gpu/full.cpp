@@ -2,6 +2,7 @@
 //
 // The route "full" on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
 #include "base/formatted.hpp"
+#include "gpu/device.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_door.hpp>
@@ -16,7 +17,8 @@ namespace tally::inline v0::gpu {
 
 namespace {
 
-constexpr std::size_t epoch_bytes = 64; // the epoch has a cache line of its own in front of the words
+constexpr std::size_t head_bytes = 64; // a cache line in front of the words
+constexpr std::size_t mark_at = 8;     // of the launch in front; the epoch is at 0
 
 /// What kernel/leaf.cuh calls leaf_counts.
 struct leaf_counts {
@@ -28,6 +30,23 @@ struct partials_view {
   void* epoch;
   void* words;
 };
+
+/// What kernel/launch_order.cuh calls launch_order.
+struct launch_order {
+  void* last;
+  u64 number;
+  unsigned first_blocks;
+};
+
+/// Nothing is read ahead of a graph's own launches, which have the numbers of the capture, nor of copies to the device.
+launch_order order_of(queued_run const& q, facts const& f, void* mark) {
+  static std::atomic<u64> launches{0};
+  bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
+  auto& d = device_of(q.ordinal);
+  if (!q.chosen.plan.reads_ahead || staged || capturing(d, d.stream_of(q.stream))) return {nullptr, 0, 0};
+  auto const at_once = static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * f.target.multiprocessors);
+  return {mark, launches.fetch_add(1, std::memory_order_relaxed), at_once};
+}
 
 /// Pointers of columns in host memory, replaced by staged copies.
 void stage_columns(full_request& r, queued_run& q) {
@@ -132,12 +151,13 @@ queued_run enqueue(full_request& r, bool timed) {
   std::size_t partials = 0; // of all levels
   for (i64 level = q.chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
-  auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, epoch_bytes + 8 * words));
+  auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, head_bytes + 8 * words));
   if (r.answer == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
-  partials_view view{room, room + epoch_bytes};
+  partials_view view{room, room + head_bytes};
   void* answer = r.answer != nullptr ? r.answer : q.slot.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
-  void* arguments[] = {r.program, &counts, &view, &answer};
+  launch_order order = order_of(q, r.f, room + mark_at);
+  void* arguments[] = {r.program, &counts, &view, &order, &answer};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
   if (q.chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;

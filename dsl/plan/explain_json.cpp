@@ -38,7 +38,8 @@ json launch_of_plan(description const& d) {
           {"one_cluster", p.one_cluster},
           {"rows_in_flight", p.rows_in_flight},
           {"blocks_per_multiprocessor", p.blocks_per_multiprocessor},
-          {"overlaps_launch", p.overlaps_launch}};
+          {"overlaps_launch", p.overlaps_launch},
+          {"reads_ahead", p.reads_ahead}};
 }
 
 json sources_of(description const& d) {

@@ -7,6 +7,7 @@ import time
 
 from workloads import BYTES, INTEGERS
 
+FEWEST_SETS = 4  # calls that overlap must not read the same bytes
 SLACK = 4096  # bytes after the last set, so that an offset never runs out of the pool
 
 
@@ -131,7 +132,7 @@ class Inputs:
         size = BYTES[row.type]
         self.backend, self.row = backend, row
         self.stride_bytes = -(-(row.n * size + row.offset * size) // 256) * 256
-        self.sets = max(1, -(-rotate_bytes // (self.stride_bytes * row.work.columns)))
+        self.sets = max(FEWEST_SETS, -(-rotate_bytes // (self.stride_bytes * row.work.columns)))
         self.stride = self.stride_bytes // size
         self.span = self.stride * self.sets + SLACK // size
         self.pool = backend.random(row.type, self.span * row.work.columns)
@@ -154,15 +155,12 @@ class Inputs:
         per_column = []
         for c in range(self.row.work.columns):
             at = self.start(c)
-            if self.sets == 1:
-                per_column.append((self.pool[at:at + self.row.n],))
-            else:
-                grid = self.pool[at:at + self.stride * self.sets].as_strided((self.sets, self.row.n), (self.stride, 1))
-                per_column.append(grid.unbind(0))
+            grid = self.pool[at:at + self.stride * self.sets].as_strided((self.sets, self.row.n), (self.stride, 1))
+            per_column.append(grid.unbind(0))
         return list(zip(*per_column))
 
 
 def needed_bytes(row, rotate_bytes):
     """What Inputs will ask the device for."""
     one = row.n * BYTES[row.type] * row.work.columns
-    return max(one + 3 * (SLACK + 512), rotate_bytes + one)
+    return max(FEWEST_SETS * one + 3 * (SLACK + 512), rotate_bytes + one)

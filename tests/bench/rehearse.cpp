@@ -42,6 +42,7 @@ template <class Work, contract Contract> gpu::unit unit_for(i64 n, int element, 
   auto bound = bench::bind_as<Contract>(r);
   auto request = detail::request_for(bound.program, on::gpu, Contract);
   request.f.target = targets::h200;
+  request.f.queued = true;
   for (int i = 0; i < request.f.source_count; ++i) request.f.sources[i].address_alignment = element == 0 || element > 16 ? 16 : element;
   auto const chosen = make_plan(request.f);
   blocks = chosen.blocks, threads = chosen.plan.threads_per_block;

@@ -59,6 +59,12 @@ double time_plan(Bound b, i64 n, i64 slices, plan const& p, facts const& f) {
   auto slot = gpu::take_result_slot(0, type.states_bytes);
   auto place = gpu::allocate(type.states_bytes, 0);
   view v{room, room + 64};
+  static unsigned long long launches = 0;
+  struct {
+    void* last;
+    unsigned long long number;
+    unsigned first_blocks;
+  } order{p.reads_ahead ? room + 8 : nullptr, 0, unsigned(f.target.multiprocessors * p.blocks_per_multiprocessor)};
   void* answer = on_device ? place.data() : slot.device();
   gpu::launch_shape shape;
   shape.grid_blocks = unsigned(blocks);
@@ -75,7 +81,8 @@ double time_plan(Bound b, i64 n, i64 slices, plan const& p, facts const& f) {
     for (int i = 0; i < inner; ++i) {
       auto part = b.program.part((turn++ % slices) * n, n);
       i64 counts[2] = {f.leaves(), f.extent / f.elements_per_leaf()};
-      void* arguments[] = {&part, &counts, &v, &answer};
+      order.number = ++launches;
+      void* arguments[] = {&part, &counts, &v, &order, &answer};
       gpu::launch(kernel, shape, arguments);
     }
     auto done = gpu::record(0, {}, true);
@@ -101,6 +108,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
     }();
     b.program.extent = n;
     facts f = facts_of(b.program, gpu::target_of(0), c);
+    f.queued = std::getenv("TUNE_QUEUED") != nullptr;
     auto chosen = make_plan(f);
     struct entry {
       double t;
@@ -109,6 +117,8 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
     std::vector<entry> all;
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
+    if (char const* ahead = std::getenv("TUNE_READS_AHEAD"))
+      chosen.plan.reads_ahead = std::atoi(ahead) != 0;
     if (std::getenv("TUNE_NO_CLUSTER") != nullptr) {
       chosen.plan.one_cluster = false;
       for (auto& choice : chosen.plan.folds)

@@ -201,6 +201,25 @@ static_assert(make_plan(sum_of(1000)).plan.overlaps_launch);
 static_assert(!make_plan(sum_of(1000, kept, targets::a100)).plan.overlaps_launch);
 static_assert(refused(make_plan(sum_of(1000, kept, targets::a100)), "overlapped launch").numbers[0] == 8);
 
+// queued: a launch reads ahead of the one in front where the chip can, never as a cluster, and folds longer subtrees for that
+constexpr facts queued(facts f) {
+  f.queued = true;
+  return f;
+}
+constexpr planned queued_sum = make_plan(queued(sum_of(i64(1) << 24)));
+static_assert(queued_sum.plan.reads_ahead && queued_sum.plan.leaves_per_warp == 16);
+static_assert(queued_sum.blocks < make_plan(sum_of(i64(1) << 24)).blocks);
+static_assert(!make_plan(sum_of(i64(1) << 24)).plan.reads_ahead);
+static_assert(!make_plan(queued(sum_of(1000, kept, targets::a100))).plan.reads_ahead);
+static_assert(!make_plan(queued(small_words_facts)).plan.one_cluster);
+static_assert(make_plan(queued(facts_with(1 << 26, kept, targets::h200, wide_fold))).plan.stages == 0);
+static_assert(make_plan(queued(facts_with(i64(1) << 28, kept, targets::h200, wide_fold))).plan.stages == 2);
+constexpr fold_facts exact_sum_of_f32{56, true, true, block_algorithm::raking_commutative_only, false, true};
+constexpr bool exact_reads_ahead(i64 n) {
+  return make_plan(queued(facts_with(n, contract::exact, targets::h200, exact_sum_of_f32))).plan.reads_ahead;
+}
+static_assert(exact_reads_ahead(1 << 24) && !exact_reads_ahead(1 << 27));
+
 // tile: every element is covered, by as many blocks as the grid can combine
 constexpr bool covers(planned const& p, facts const& f) {
   i64 const per_block = i64(p.plan.leaves_per_block()) * p.plan.elements_per_leaf();
@@ -230,9 +249,12 @@ constexpr bool all_legal() {
         for (contract c : {kept, given_up})
           for (auto const& chip : chips)
             for (i64 n : sizes) {
-              facts const f = with_column(facts_with(n, c, chip, a, b), column);
-              planned const p = make_plan(f);
-              if (!legal(p.plan, f) || !covers(p, f) || p.why_not.count == why_not_list::capacity) return false;
+              facts f = with_column(facts_with(n, c, chip, a, b), column);
+              for (f.queued = false;; f.queued = true) {
+                planned const p = make_plan(f);
+                if (!legal(p.plan, f) || !covers(p, f) || p.why_not.count == why_not_list::capacity) return false;
+                if (f.queued) break;
+              }
             }
   return true;
 }
@@ -330,6 +352,10 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   CHECK(complains(p, ring, "more leaves than stages"));
   p = make_plan(ring).plan, p.stages = 64, p.leaves_per_warp = 128;
   CHECK(complains(p, ring, "shared memory"));
+  p = queued_sum.plan, p.overlaps_launch = false;
+  CHECK(complains(p, sum_of(i64(1) << 24), "a launch that overlaps"));
+  p = small_words, p.reads_ahead = true;
+  CHECK(complains(p, small_words_facts, "meet in memory"));
   p = make_plan(ring).plan, p.overlaps_launch = false;
   CHECK(complains(p, facts_with(1 << 28, kept, targets::a100, wide_fold), "sm_90"));
   CHECK(complains(p, with_first_column(ring, {4, 1, 8}), "16-byte addresses"));

@@ -168,6 +168,25 @@ TEST_CASE("no global memory is touched before the launch in front is done") {
   CHECK(std::none_of(code.begin(), wait, touches));
 }
 
+TEST_CASE("of a queued launch nothing is read before it is known who is in front, and nothing shared before that one is done") {
+  if (!ptx::can_compile()) return;
+  auto const k = kernel_text::of_queued(from(x) | sum);
+  auto const& code = k.instructions;
+  auto const first = [&](std::string_view word) {
+    return std::find_if(code.begin(), code.end(), [&](auto const& i) { return i.starts_with(word); });
+  };
+  auto const reads_marks = first("ld.acquire.gpu.global.u64"), barrier = first("bar.red.or"), mark = first("st.release.gpu.global.u64");
+  CHECK(reads_marks < barrier);
+  CHECK(barrier < mark);
+  CHECK(mark < first("griddepcontrol.launch_dependents"));
+  CHECK(first("griddepcontrol.launch_dependents") < first("ld.global.cs.v4"));
+  CHECK(first("ld.global.cs.v4") < first("st.relaxed.gpu"));
+  CHECK(k.count("griddepcontrol.wait") == 2); // in front of all else, and in front of what is shared
+  auto const last_wait = std::find_if(code.rbegin(), code.rend(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); }).base();
+  CHECK(last_wait < first("st.relaxed.gpu"));
+  CHECK(kernel_text::of_queued(from(numbers<float>(i64(1) << 28)) | reduce(sum, min, max, mean, variance)).has("fence.proxy.async.global"));
+}
+
 TEST_CASE("the bounds of the launch are the plan's") {
   if (!ptx::can_compile()) return;
   kernel_text const k(from(x) | sum, targets::h200);
@@ -239,10 +258,14 @@ TEST_CASE("ptxas finds registers for everything") {
     MESSAGE("skipped: no ptxas on this machine");
     return;
   }
-  auto const check = [](char const* what, auto const& r) {
-    auto const said = report_on(kernel_text(r, targets::h200), "sm_90a");
+  auto const check_text = [](char const* what, kernel_text const& k) {
+    auto const said = report_on(k, "sm_90a");
     bool const clean = said.find("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads") != said.npos;
     CHECK_MESSAGE(clean, what << ": " << said);
+  };
+  auto const check = [&](char const* what, auto const& r) {
+    check_text(what, kernel_text(r, targets::h200));
+    check_text(what, kernel_text::of_queued(r));
   };
   check("sum", from(x) | sum);
   check("five folds", from(x) | reduce(sum, min, max, mean, variance));

@@ -37,18 +37,15 @@ constexpr tally::i64 many = tally::i64(1) << 24;
 class kernel_text {
 public:
   template <class Reduction, class... Options>
-  explicit kernel_text(Reduction const& r, Options... options)
-      : explained(tally::explain(r, options...)), whole(explained.ptx()) {
-    auto const start = whole.find(".entry");
-    REQUIRE(start != std::string::npos);
-    std::istringstream lines(whole.substr(start));
-    int depth = 0; // inline assembly has braces of its own
-    for (std::string line; std::getline(lines, line) && (depth > 1 || line != "}");) {
-      auto const start_of_text = line.find_first_not_of(" \t");
-      if (start_of_text != line.npos) depth += line[start_of_text] == '{' ? 1 : line[start_of_text] == '}' ? -1 : 0;
-      add(line);
-    }
-    REQUIRE(instructions.size() > 20);
+  explicit kernel_text(Reduction const& r, Options... options) : kernel_text(tally::explain(r, options...)) {}
+  /// Of a full reduction whose launches follow each other, for an H200.
+  template <class Reduction>
+  static kernel_text of_queued(Reduction const& r) {
+    auto const e = tally::explain(r, tally::targets::h200);
+    auto f = e.details().facts;
+    f.queued = true;
+    auto const& type = tally::detail::type_of<decltype(tally::bind(r).program)>();
+    return {e, tally::gpu::ptx_of(tally::gpu::unit_of(type, tally::make_plan(f).plan, f), f.target)};
   }
 
   /// How many instructions start with a word: count("ld.global.cs.v4").
@@ -86,6 +83,19 @@ public:
   std::vector<std::string> instructions, shared;
 
 private:
+  explicit kernel_text(tally::explanation e) : kernel_text(e, e.ptx()) {}
+  kernel_text(tally::explanation e, std::string text) : explained(std::move(e)), whole(std::move(text)) {
+    auto const start = whole.find(".entry");
+    REQUIRE(start != std::string::npos);
+    std::istringstream lines(whole.substr(start));
+    int depth = 0; // inline assembly has braces of its own
+    for (std::string line; std::getline(lines, line) && (depth > 1 || line != "}");) {
+      auto const start_of_text = line.find_first_not_of(" \t");
+      if (start_of_text != line.npos) depth += line[start_of_text] == '{' ? 1 : line[start_of_text] == '}' ? -1 : 0;
+      add(line);
+    }
+    REQUIRE(instructions.size() > 20);
+  }
   void add(std::string line) {
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.starts_with(".shared")) shared.push_back(line);

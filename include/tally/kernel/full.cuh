@@ -7,6 +7,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/exact_leaf.cuh>
+#include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/leaf.cuh>
 #include <tally/kernel/partials.cuh>
 
@@ -53,10 +54,19 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
 template <plan P, class Program>
 struct cluster_meeting;
 
-/// A block folds its share and meets the others: true in the thread that has the answer.
+/// The epoch of this run, never 0; known when the launch in front is done.
+__device__ __forceinline__ u32 epoch_after(partials_view const& ws) { return *static_cast<u32 const volatile*>(ws.epoch) + 1; }
+
+/// A block folds its share and meets the others: true in the thread that has the answer. The epoch is 0 as long as it is not known.
 template <plan P, class Program>
-__device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws,
-                                             u32 epoch, typename Program::states& s) {
+__device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws, u32& epoch,
+                                             typename Program::states& s) {
+  auto const see_what_is_shared = [&] {
+    if (P.reads_ahead && epoch == 0) {
+      wait_for_launch_in_front();
+      epoch = epoch_after(ws);
+    }
+  };
   int holders;
   if constexpr (P.one_cluster) {
     cluster_meeting<P, Program> cluster(p);
@@ -66,9 +76,11 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
   } else if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr))) {
     auto folds = fold_exactly<P>(p, leaf, n, int(threadIdx.x % 32));
     close_in_rooms(folds, p.leaves);
+    see_what_is_shared();
     return meet_exactly<P>(p, ws, epoch, s) && threadIdx.x == 0;
   } else {
     s = fold_warp<P>(p, n, leaf, holders);
+    see_what_is_shared();
     return meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch) && threadIdx.x == 0;
   }
 }
@@ -83,21 +95,29 @@ __device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i6
     return first_address(c.rest, e);
 }
 
-/// Folds the program; `*answer` receives its states. Launched with the plan's threads and at least one block, whose number is
-/// ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
+/// Folds the program; `*answer` receives its states, where no pipeline reads. Launched with the plan's threads and at least one block,
+/// whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
 template <plan P, class Program>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
-    full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws,
+    full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
          typename Program::states* answer) {
   i64 const leaf = (i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32) * P.leaves_per_warp;
-  if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
+  bool ahead = false;
+  if constexpr (P.reads_ahead) {
+    ahead = follows_its_kind(order);
+    if (!ahead)
+      wait_for_launch_in_front();
+    let_next_begin(order);
+    if constexpr (P.stages > 0) // the copy engine sees what the threads see
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+  } else if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
     asm volatile("griddepcontrol.launch_dependents;");
     // what the first loads need is an operand of the wait, so that it is computed, and its instructions fetched, before
     asm volatile("griddepcontrol.wait;" ::"l"(first_address(p.columns, leaf * P.elements_per_leaf())), "l"(ws.epoch),
                  "l"(n.whole - leaf)
                  : "memory");
   }
-  u32 const epoch = *static_cast<u32 const volatile*>(ws.epoch) + 1;
+  u32 epoch = ahead ? 0 : epoch_after(ws);
   auto s = p.identity();
   if (fold_and_meet<P>(p, n, leaf, ws, epoch, s)) {
     *answer = s;

@@ -16,7 +16,7 @@ inline constexpr int state_bytes_for_cluster = 16;
 
 constexpr void choose_cluster(facts const& f, i64 blocks, plan& p, why_not_list& why) {
   bool const wide = f.state_bytes() >= state_bytes_for_cluster && !f.any_exact();
-  p.one_cluster = blocks > 1 && blocks <= f.target.max_cluster_blocks && wide;
+  p.one_cluster = blocks > 1 && blocks <= f.target.max_cluster_blocks && wide && !p.reads_ahead;
   bool const near = blocks > 1 && blocks <= 16; // where a cluster would be worth a thought
   if (near && f.any_exact())
     why.add("one cluster", "digits of exact sums meet in global memory, one thread a digit");

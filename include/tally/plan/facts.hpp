@@ -54,6 +54,7 @@ struct facts {
   source_facts sources[max_sources];
   fold_facts folds[max_folds];
   tally::target target;
+  bool queued = false; ///< launches of its kind follow each other: the caller does not wait for each
 
   constexpr i64 elements_per_leaf() const { return i64(32) * lanes_per_group * rows_per_leaf; }
   constexpr i64 leaves() const { return extent == 0 ? 0 : (extent - 1) / elements_per_leaf() + 1; }

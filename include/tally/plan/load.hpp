@@ -39,6 +39,10 @@ inline constexpr int leaves_per_ring = 8;
 /// 2^26 65.7, 66.9; 2^27 126.2, 125.3; 2^28 238.8, 237.0; a dot product of f32 of 2^28 483, 501.
 inline constexpr int leaves_per_ring_of_exact = 64;
 inline constexpr int stages_per_ring = 2;
+/// Leaves of a warp where launches read ahead, and waves of blocks from which a ring pays there: its shared memory leaves the next
+/// launch no room. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune five), without a ring and with one: 2^25 30.9, 31.6.
+inline constexpr int leaves_ahead = 16;
+inline constexpr int waves_per_ring_ahead = 4;
 
 /// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
 constexpr i64 ring_block_bytes(facts const& f, int threads) {
@@ -55,8 +59,12 @@ constexpr int threads_per_ring_block(facts const& f) {
 
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
-constexpr bool ring_pays(facts const& f, why_not_list& why) {
+constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
   bool const heavy = f.running_bytes() > 16 || f.source_count > 2 || (f.any_exact() && f.source_count == 1);
+  if (f.any_exact() && p.reads_ahead) {
+    why.add("bulk ring", "its shared memory would leave the launch that reads ahead behind this one no room");
+    return false;
+  }
   if (!heavy && f.any_exact()) {
     why.add("bulk ring", "exact sums of {0} sources are bound by arithmetic: a ring has nothing to hide", -1, f.source_count);
     return false;
@@ -70,7 +78,9 @@ constexpr bool ring_pays(facts const& f, why_not_list& why) {
     why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
     return false;
   }
-  i64 const enough = i64(f.target.multiprocessors) * 12 * (f.any_exact() ? leaves_per_ring_of_exact : leaves_per_ring);
+  i64 const enough = i64(f.target.multiprocessors) * (p.reads_ahead    ? 16 * leaves_ahead * waves_per_ring_ahead
+                                                      : f.any_exact() ? 12 * leaves_per_ring_of_exact
+                                                                      : 12 * leaves_per_ring);
   if (f.leaves() < enough) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;
@@ -109,7 +119,7 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
       striped = true;
     }
   }
-  bool const ring = !striped && ring_pays(f, why);
+  bool const ring = !striped && ring_pays(f, p, why);
   p.stages = ring ? stages_per_ring : 0;
   for (int i = 0; i < f.source_count; ++i) {
     source_facts const& s = f.sources[i];

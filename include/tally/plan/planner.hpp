@@ -29,12 +29,12 @@ constexpr planned make_plan(facts const& f) {
   p.lanes_per_group = f.lanes_per_group;
   p.rows_per_leaf = f.rows_per_leaf;
   p.order = planning::choose_order(f, out.why_not);
+  planning::choose_launch(f, p, out.why_not);
   planning::choose_loads(f, p, out.why_not);
   planning::choose_tile(f, p, out.why_not);
   planning::choose_blocks(f, p, out.why_not);
   out.blocks = planning::blocks_of(f, p);
   planning::choose_cluster(f, out.blocks, p, out.why_not);
-  planning::choose_launch(f, p, out.why_not);
   return out;
 }
 

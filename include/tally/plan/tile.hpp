@@ -6,6 +6,7 @@
 
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
+#include <tally/plan/tile_ahead.hpp>
 #include <tally/plan/why_not.hpp>
 
 namespace tally::inline v0::planning {
@@ -42,17 +43,9 @@ constexpr int leaves_without_ring(facts const& f) {
   return !f.any_exact() && f.state_bytes() > 8 && enough ? 8 : 1;
 }
 
-/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
-inline constexpr i64 bytes_for_rooms = 47 * 1024;
-constexpr i64 room_bytes(facts const& f, i64 warps) {
-  i64 bytes = 0;
-  for (int i = 0; i < f.fold_count; ++i)
-    if (f.folds[i].exact)
-      bytes += (2 * warps + 1) * f.folds[i].state_bytes;
-  return bytes;
-}
-
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
+  if (p.reads_ahead)
+    return choose_tile_ahead(f, p);
   bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;

@@ -70,6 +70,7 @@ struct on_a_stream final : on_its_way<Answers> {
       return;
     auto staged = bound.program; // its pointers are replaced by those of the staged columns
     auto request = request_for(staged, where, c);
+    request.f.queued = true;
     queued = gpu::enqueue(request);
     try {
       finished = gpu::record(queued.ordinal, queued.stream);

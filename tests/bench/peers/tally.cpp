@@ -55,6 +55,7 @@ template <class Work, contract Contract> struct run_of : prepared_run {
     auto bound = bench::bind_as<Contract>(r);
     auto request = detail::request_for(bound.program, on::gpu.stream(stream), Contract);
     request.answer = place.data();
+    request.f.queued = true;
     gpu::enqueue(request);
     used = {stream};
   }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How much one block does where launches read ahead of each other. Layer 3. What counts is not when one launch is done but how
+// often one is, so a block folds long subtrees, few blocks meet, and a multiprocessor has room for the next launch's beside them.
+//
+// H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune), f32 back to back, us, for threads and leaves a warp: sum of 2^22
+// 128 x 16 4.08, 512 x 16 4.10, 512 x 1 5.68; of 2^24 512 x 16 15.1, 256 x 16 15.2, 512 x 1 18.5; of 2^28 512 x 16 235.5, 512 x 1
+// 237.7. Sum, min, max, mean and variance of 2^24 512 x 16 15.9, 256 x 16 16.0, 512 x 8 17.1. Exact sum of 2^24 256 threads 14.9,
+// 512 15.3, 1024 16.3.
+#pragma once
+
+#include <tally/plan/facts.hpp>
+#include <tally/plan/load.hpp>
+
+namespace tally::inline v0::planning {
+
+/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
+inline constexpr i64 bytes_for_rooms = 47 * 1024;
+constexpr i64 room_bytes(facts const& f, i64 warps) {
+  i64 bytes = 0;
+  for (int i = 0; i < f.fold_count; ++i)
+    if (f.folds[i].exact)
+      bytes += (2 * warps + 1) * f.folds[i].state_bytes;
+  return bytes;
+}
+
+/// Blocks under which a block does less: a third of the multiprocessors.
+constexpr int fewest_blocks_ahead(facts const& f) { return f.target.multiprocessors / 3; }
+
+constexpr void choose_tile_ahead(facts const& f, plan& p) {
+  bool const light = f.source_count <= 1 && f.state_bytes() <= 8;
+  bool const wide = f.source_count > 2 || f.running_bytes() > 64;
+  bool const heavy = f.running_bytes() > 16 && !wide && !f.any_exact();
+  p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : light || heavy ? 512 : 256;
+  p.leaves_per_warp = f.any_exact() ? 1 : light && f.state_bytes() > 4 ? leaves_ahead / 2 : leaves_ahead; // exact: leaves by turns
+  while (p.threads_per_block > 128 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
+    p.threads_per_block /= 2;
+  while (p.leaves_per_warp > 1 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
+    p.leaves_per_warp /= 2;
+  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
+    p.threads_per_block /= 2;
+  while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
+    p.threads_per_block /= 2;
+  p.blocks_per_multiprocessor = light ? 2 : heavy || wide || f.any_exact() ? 1 : 3; // 64, 85 and up to 128 registers a thread or 255
+  p.rows_in_flight = p.stages > 0 ? 2 : f.source_count <= 1 ? f.rows_per_leaf : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
+}
+
+} // namespace tally::inline v0::planning

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions that are queued behind each other: each may read while the one in front drains, and none may read what somebody else in front
+// of it still writes.
+#include "gpu/device.hpp"
+#include "gpu/on_device.hpp"
+#include "gpu/watchdog.hpp"
+
+#include <tally/tally.hpp>
+
+#include <thread>
+
+using namespace tally;
+
+namespace {
+
+/// A stream of the test's own, for ever.
+gpu::stream_ref new_stream() {
+  gpu::current_device const in_scope(gpu::device_of(0));
+  gpu::driver::stream stream = nullptr;
+  REQUIRE(gpu::driver_or_throw().stream_create(&stream, 1) == 0);
+  return {stream};
+}
+
+/// Somebody else's kernel: lets the launch behind it begin at once, and writes its n numbers a good while later. As a launch that overlaps
+/// it may itself begin while the one in front of it drains.
+void write_late(float* to, long n, float value, gpu::stream_ref stream, bool overlaps) {
+  gpu::unit u;
+  u.header = "tally/base/config.hpp";
+  u.definitions = "__global__ void write_late(float* to, long n, float value) {\n"
+                  "  asm volatile(\"griddepcontrol.launch_dependents;\");\n"
+                  "  unsigned long long begin, now;\n"
+                  "  asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(begin));\n"
+                  "  do asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(now)); while (now - begin < 200000);\n"
+                  "  for (long i = threadIdx.x; i < n; i += blockDim.x) to[i] = value;\n"
+                  "}\n";
+  u.name_expression = "write_late";
+  void* arguments[] = {&to, &n, &value};
+  gpu::launch_shape shape;
+  shape.block_threads = 1024;
+  shape.overlaps = overlaps;
+  gpu::launch(gpu::load(u, 0), shape, arguments, stream);
+}
+
+/// Queues the folds of columns of these extents, which begin everywhere within 16 bytes, and compares them with the CPU's.
+template <class Folds, class... Options>
+void queued_as_on_cpu(Folds const& folds, std::vector<long> const& extents, gpu::stream_ref stream, Options... options) {
+  std::vector<std::vector<float>> host;
+  for (std::size_t k = 0; k < extents.size(); ++k) host.push_back(uneven_numbers<float>(std::size_t(extents[k]) + 3, unsigned(k)));
+  std::vector<on_device<float>> there;
+  for (auto const& h : host) there.emplace_back(h);
+  auto const begin = [](std::size_t k) { return k % 4; };
+  auto const queue = [&](std::size_t k) { return start(from(device(there[k].data() + begin(k), extents[k])) | folds, on::gpu.stream(stream.handle), options...); };
+  for (int round = 0; round < 3; ++round) {
+    std::vector<decltype(queue(0))> queued;
+    for (std::size_t k = 0; k < extents.size(); ++k) queued.push_back(queue(k));
+    for (std::size_t k = 0; k < extents.size(); ++k) {
+      CAPTURE(extents[k]);
+      auto const expected = run(from(std::span(host[k].data() + begin(k), std::size_t(extents[k]))) | folds, on::cpu, options...);
+      CHECK(same_bits(queued[k].get(), expected));
+    }
+    tally_test_progress();
+  }
+}
+
+std::vector<long> const extents{1,      (1 << 22) + 1, 31,      1 << 20, 3000000, 1 << 22, 1023,    1 << 24, (1 << 24) - 1, 65536,
+                                100000, 1 << 21,       1 << 18, 77,      5000001, 1 << 23, 1 << 16, 2,       1 << 20,       1 << 25};
+
+} // namespace
+
+TEST_CASE("reductions queued behind each other have the bits of the CPU") {
+  if (no_kernels()) return;
+  auto const stream = new_stream();
+  SUBCASE("sums") { queued_as_on_cpu(sum, extents, stream); }
+  SUBCASE("five folds") { queued_as_on_cpu(reduce(sum, min, max, mean, variance), extents, stream); }
+  SUBCASE("exact sums") { queued_as_on_cpu(sum, extents, stream, exact); }
+  SUBCASE("positions, on the library's own stream") { queued_as_on_cpu(reduce(argmin, argmax, count), extents, {}); }
+}
+
+TEST_CASE("what a kernel of somebody else writes in front is waited for, however early it lets others begin") {
+  if (no_kernels()) return;
+  auto const stream = new_stream();
+  on_device const big(uneven_numbers<float>(1 << 24));
+  std::vector<float> const zeros(100000);
+  on_device const x(zeros);
+  auto const place = on::gpu.stream(stream.handle);
+  auto const in_front = from(device(big.data(), big.size())) | sum;
+  auto const behind = from(device(x.data(), x.size())) | sum;
+  (void)start(in_front, place), (void)start(behind, place); // their kernels are loaded
+  write_late(x.data(), x.size(), 0.f, stream, false);
+  gpu::wait(0, stream);
+  for (bool overlaps : {false, true})
+    for (int turn = 1; turn <= 20; ++turn) {
+      std::vector<pending<float>> before;
+      for (int k = 0; k < turn % 4; ++k) before.push_back(start(in_front, place));
+      write_late(x.data(), x.size(), float(turn), stream, overlaps);
+      auto const answer = start(behind, place);
+      auto const after = start(behind, place); // behind one that may not read ahead
+      CAPTURE(overlaps);
+      CHECK(answer.get() == float(turn) * float(x.size()));
+      CHECK(after.get() == float(turn) * float(x.size()));
+      tally_test_progress();
+    }
+}
+
+TEST_CASE("copies and host columns between queued reductions are waited for") {
+  if (no_kernels()) return;
+  auto const stream = new_stream();
+  auto const place = on::gpu.stream(stream.handle);
+  on_device const big(uneven_numbers<float>(1 << 24));
+  auto const in_front = from(device(big.data(), big.size())) | sum;
+  on_device const x(std::vector<float>(3000000));
+  for (int turn = 1; turn <= 10; ++turn) {
+    std::vector<float> const filled(std::size_t(x.size()), float(turn));
+    std::vector<pending<float>> queued;
+    queued.push_back(start(in_front, place));
+    gpu::copy(x.data(), filled.data(), filled.size() * sizeof(float), 0, stream);
+    queued.push_back(start(from(device(x.data(), x.size())) | max, place));
+    queued.push_back(start(from(filled) | min, place));
+    queued.push_back(start(in_front, place));
+    CHECK(queued[1].get() == float(turn));
+    CHECK(queued[2].get() == float(turn));
+    CHECK(same_bits(queued[0].get(), queued[3].get()));
+    tally_test_progress();
+  }
+}
+
+TEST_CASE("threads that queue on one stream and on their own") {
+  if (no_kernels()) return;
+  auto const shared = new_stream();
+  auto const x = uneven_numbers<float>((1 << 22) + 5);
+  on_device const d(x);
+  auto const expected = run(from(x) | sum, on::cpu);
+  std::vector<int> wrong(4);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t, stream = t < 2 ? shared : new_stream()] {
+      std::vector<pending<float>> queued;
+      for (int k = 0; k < 200; ++k) queued.push_back(start(from(device(d.data(), d.size())) | sum, on::gpu.stream(stream.handle)));
+      for (auto const& q : queued) wrong[std::size_t(t)] += !same_bits(q.get(), expected);
+    });
+  for (auto& t : threads) t.join();
+  for (int w : wrong) CHECK(w == 0);
+}
