@@ -39,10 +39,20 @@ inline constexpr int leaves_per_ring = 8;
 /// 2^26 65.7, 66.9; 2^27 126.2, 125.3; 2^28 238.8, 237.0; a dot product of f32 of 2^28 483, 501.
 inline constexpr int leaves_per_ring_of_exact = 64;
 inline constexpr int stages_per_ring = 2;
-/// Leaves of a warp where launches read ahead, and waves of blocks from which a ring pays there: its shared memory leaves the next
-/// launch no room. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune five), without a ring and with one: 2^25 30.9, 31.6.
+/// Leaves of a warp where launches read ahead. Its shared memory leaves the next launch no room beside it, so a ring pays there for
+/// heavy folds from four blocks a multiprocessor on, and for a column and a state of a word from half a block on, whose blocks are then
+/// for the multiprocessors that the launch in front has left. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune), us without
+/// a ring and with one: sum, min, max, mean and variance of 2^25 30.9, 31.6; sum of 2^24 15.1, 15.0, of 2^25 29.9, 29.6, of 2^28
+/// 236.5, 235.3.
 inline constexpr int leaves_ahead = 16;
-inline constexpr int waves_per_ring_ahead = 4;
+constexpr bool word_ahead(facts const& f, plan const& p) { return p.reads_ahead && f.source_count == 1 && f.state_bytes() <= 4; }
+constexpr i64 leaves_for_ring(facts const& f, plan const& p) {
+  i64 const per_multiprocessor = word_ahead(f, p) ? 16 * leaves_ahead / 2
+                                 : p.reads_ahead  ? 16 * leaves_ahead * 4
+                                 : f.any_exact()  ? 12 * leaves_per_ring_of_exact
+                                                  : 12 * leaves_per_ring;
+  return f.target.multiprocessors * per_multiprocessor;
+}
 
 /// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
 constexpr i64 ring_block_bytes(facts const& f, int threads) {
@@ -69,7 +79,7 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
     why.add("bulk ring", "exact sums of {0} sources are bound by arithmetic: a ring has nothing to hide", -1, f.source_count);
     return false;
   }
-  if (!heavy) {
+  if (!heavy && !word_ahead(f, p)) {
     why.add("bulk ring", "{0} bytes of state and {1} sources fold faster than they load: registers hold enough in flight", -1,
             f.running_bytes(), f.source_count);
     return false;
@@ -78,9 +88,7 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
     why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
     return false;
   }
-  i64 const enough = i64(f.target.multiprocessors) * (p.reads_ahead    ? 16 * leaves_ahead * waves_per_ring_ahead
-                                                      : f.any_exact() ? 12 * leaves_per_ring_of_exact
-                                                                      : 12 * leaves_per_ring);
+  i64 const enough = leaves_for_ring(f, p);
   if (f.leaves() < enough) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;
