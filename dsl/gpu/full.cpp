@@ -38,7 +38,7 @@ struct launch_order {
   unsigned first_blocks;
 };
 
-/// Nothing is read ahead of a graph's own launches, which have the numbers of the capture, nor of copies to the device.
+/// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
 launch_order order_of(queued_run const& q, facts const& f, void* mark) {
   static std::atomic<u64> launches{0};
   bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });

@@ -63,6 +63,18 @@ TEST_CASE("the sum of a column compiles for every family") {
     CHECK(compiles(from(numbers<float>(many)) | sum, chip).sources[0].load == load_primitive::vector_ldg);
 }
 
+TEST_CASE("the kernel of queued sums compiles for every family") {
+  if (!gpu::can_compile()) return;
+  auto const r = from(numbers<float>(many)) | sum;
+  for (auto const& chip : families) {
+    auto f = explain(r, chip).details().facts;
+    f.queued = true;
+    auto const p = make_plan(f).plan;
+    CHECK(p.reads_ahead == (chip.compute_major >= 9));
+    CHECK_NOTHROW(gpu::ptx_of(gpu::unit_of(detail::type_of<decltype(bind(r).program)>(), p, f), chip));
+  }
+}
+
 TEST_CASE("small types, integers and 64 bits side by side, for every family") {
   auto const r = from(numbers<f16>(few), numbers<bf16>(few), numbers<i8>(few), numbers<u64>(few)) |
                  reduce(sum(_1), max(_2), sum(_3), bit_xor(_4));

@@ -54,10 +54,10 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
 template <plan P, class Program>
 struct cluster_meeting;
 
-/// The epoch of this run, never 0; known when the launch in front is done.
+/// The epoch of this run, to be asked when the launch in front is done.
 __device__ __forceinline__ u32 epoch_after(partials_view const& ws) { return *static_cast<u32 const volatile*>(ws.epoch) + 1; }
 
-/// A block folds its share and meets the others: true in the thread that has the answer. The epoch is 0 as long as it is not known.
+/// A block folds its share and meets the others: true in the thread that has the answer. The epoch is 0 while nobody has asked.
 template <plan P, class Program>
 __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws, u32& epoch,
                                              typename Program::states& s) {

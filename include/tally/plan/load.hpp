@@ -39,13 +39,15 @@ inline constexpr int leaves_per_ring = 8;
 /// 2^26 65.7, 66.9; 2^27 126.2, 125.3; 2^28 238.8, 237.0; a dot product of f32 of 2^28 483, 501.
 inline constexpr int leaves_per_ring_of_exact = 64;
 inline constexpr int stages_per_ring = 2;
-/// Leaves of a warp where launches read ahead. Its shared memory leaves the next launch no room beside it, so a ring pays there for
-/// heavy folds from four blocks a multiprocessor on, and for a column and a state of a word from half a block on, whose blocks are then
-/// for the multiprocessors that the launch in front has left. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune), us without
-/// a ring and with one: sum, min, max, mean and variance of 2^25 30.9, 31.6; sum of 2^24 15.1, 15.0, of 2^25 29.9, 29.6, of 2^28
-/// 236.5, 235.3.
+/// Leaves of a warp where launches read ahead.
 inline constexpr int leaves_ahead = 16;
+/// Whether a launch that reads ahead has one column and a state of one word.
 constexpr bool word_ahead(facts const& f, plan const& p) { return p.reads_ahead && f.source_count == 1 && f.state_bytes() <= 4; }
+
+/// Leaves from which a ring pays. Where launches read ahead its shared memory leaves the next one no room beside it: it pays for heavy
+/// folds from four blocks a multiprocessor on, and for a word from half a block on, whose blocks are for the multiprocessors that the
+/// launch in front has left. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune), us without a ring and with one: sum, min,
+/// max, mean and variance of 2^25 30.9, 31.6; sum of 2^24 15.1, 15.0, of 2^25 29.9, 29.6, of 2^28 236.5, 235.3.
 constexpr i64 leaves_for_ring(facts const& f, plan const& p) {
   i64 const per_multiprocessor = word_ahead(f, p) ? 16 * leaves_ahead / 2
                                  : p.reads_ahead  ? 16 * leaves_ahead * 4

@@ -32,7 +32,7 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const heavy = f.running_bytes() > 16 && !wide && !f.any_exact();
   p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : light || heavy ? 512 : 256;
-  p.leaves_per_warp = f.any_exact() ? 1 : light && f.state_bytes() > 4 ? leaves_ahead / 2 : leaves_ahead; // exact: leaves by turns
+  p.leaves_per_warp = f.any_exact() ? 1 /* taken by turns */ : light && f.state_bytes() > 4 ? leaves_ahead / 2 : leaves_ahead;
   while (p.threads_per_block > 128 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
     p.threads_per_block /= 2;
   while (p.leaves_per_warp > 1 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
@@ -41,7 +41,7 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
     p.threads_per_block /= 2;
   while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
     p.threads_per_block /= 2;
-  p.blocks_per_multiprocessor = light ? 2 : heavy || wide || f.any_exact() ? 1 : 3; // 64, 85 and up to 128 registers a thread or 255
+  p.blocks_per_multiprocessor = light ? 2 : heavy || wide || f.any_exact() ? 1 : 3; // so that none of them spills
   p.rows_in_flight = p.stages > 0 ? 2 : f.source_count <= 1 ? f.rows_per_leaf : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
 }
 

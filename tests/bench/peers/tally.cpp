@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // tally as a contestant: each workload as a user writes it, under every contract that it has, queued on the bench's stream through the
-// door that run() itself uses. Every enqueue binds, plans and looks its kernel up again, as a warm run does; the
-// states stay on the device, as the answers of the peers do. Test layer.
+// door that start() uses: reductions behind each other. Every enqueue binds, plans and looks its kernel up again, as a warm start does;
+// the states stay on the device, as the answers of the peers do. Test layer.
 #include "../contestant.h"
 
 #include "tally_workloads.hpp"
