@@ -213,6 +213,7 @@ static_assert(!make_plan(sum_of(i64(1) << 24)).plan.reads_ahead);
 static_assert(!make_plan(queued(sum_of(1000, kept, targets::a100))).plan.reads_ahead);
 static_assert(!make_plan(queued(small_words_facts)).plan.one_cluster);
 static_assert(queued_sum.plan.stages == 0 && make_plan(queued(sum_of(i64(1) << 25))).plan.stages == 2);
+static_assert(make_plan(queued(with_first_column(sum_of(i64(1) << 28), {2, 1, 16}))).plan.stages == 0, "of bf16 registers hold enough");
 static_assert(make_plan(queued(facts_with(1 << 26, kept, targets::h200, wide_fold))).plan.stages == 0);
 static_assert(make_plan(queued(facts_with(i64(1) << 28, kept, targets::h200, wide_fold))).plan.stages == 2);
 constexpr fold_facts exact_sum_of_f32{56, true, true, block_algorithm::raking_commutative_only, false, true};
