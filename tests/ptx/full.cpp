@@ -172,18 +172,18 @@ TEST_CASE("of a queued launch nothing is read before it is known who is in front
   if (!ptx::can_compile()) return;
   auto const k = kernel_text::of_queued(from(x) | sum);
   auto const& code = k.instructions;
-  auto const first = [&](std::string_view word) {
+  auto const place_of = [&](std::string_view word) {
     return std::find_if(code.begin(), code.end(), [&](auto const& i) { return i.starts_with(word); });
   };
-  auto const reads_marks = first("ld.acquire.gpu.global.u64"), barrier = first("bar.red.or"), mark = first("st.release.gpu.global.u64");
+  auto const reads_marks = place_of("ld.acquire.gpu.global.u64"), barrier = place_of("bar.red.or"), mark = place_of("st.release.gpu.global.u64");
   CHECK(reads_marks < barrier);
   CHECK(barrier < mark);
-  CHECK(mark < first("griddepcontrol.launch_dependents"));
-  CHECK(first("griddepcontrol.launch_dependents") < first("ld.global.cs.v4"));
-  CHECK(first("ld.global.cs.v4") < first("st.relaxed.gpu"));
+  CHECK(mark < place_of("griddepcontrol.launch_dependents"));
+  CHECK(place_of("griddepcontrol.launch_dependents") < place_of("ld.global.cs.v4"));
+  CHECK(place_of("ld.global.cs.v4") < place_of("st.relaxed.gpu"));
   CHECK(k.count("griddepcontrol.wait") == 2); // in front of all else, and in front of what is shared
   auto const last_wait = std::find_if(code.rbegin(), code.rend(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); }).base();
-  CHECK(last_wait < first("st.relaxed.gpu"));
+  CHECK(last_wait < place_of("st.relaxed.gpu"));
   CHECK(kernel_text::of_queued(from(numbers<float>(i64(1) << 28)) | reduce(sum, min, max, mean, variance)).has("fence.proxy.async.global"));
 }
 
