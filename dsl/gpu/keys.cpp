@@ -47,7 +47,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
 
 } // namespace
 
-keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
+void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   keys_planned const chosen = make_keys_plan(r.f);
@@ -70,7 +70,6 @@ keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_fl
   if (chosen.plan.copies > 1) launch(k, over_slots, arguments, r.stream);
   phase = keyed_phase::close;
   launch(k, over_slots, arguments, r.stream);
-  return chosen;
 }
 
 stray_key stray_of(keys_request const& r, keys_in_flight const& flight) {

@@ -41,7 +41,7 @@ void fold(keys_request const& r, kernel const& k, sorted_keys_planned const& cho
 
 } // namespace
 
-sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_flight& flight) {
+void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   sorted_keys_planned const chosen = make_sorted_keys_plan(r.f);
@@ -57,7 +57,6 @@ sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_fl
   flight.stray = s.stray;
   enqueue_sort(r, r.f.at, sorts, chosen.sort, s);
   fold(r, folds, chosen, s);
-  return chosen;
 }
 
 } // namespace tally::inline v0::gpu

@@ -58,7 +58,7 @@ void fold(keys_request const& r, kernel const& k, sorted_rows_planned const& cho
 
 } // namespace
 
-sorted_rows_planned enqueue(keys_request& r, sorted_rows_kernels& kernels, keys_in_flight& flight) {
+void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   sorted_rows_planned const chosen = make_sorted_rows_plan(r.f);
@@ -71,7 +71,6 @@ sorted_rows_planned enqueue(keys_request& r, sorted_rows_kernels& kernels, keys_
   slot_sort s = memory.of(chosen.sort, 1);
   enqueue_sort(r, planning::rows_of(r.f.at), sorts, chosen.sort, s);
   fold(r, folds, chosen, s, cells);
-  return chosen;
 }
 
 void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight) {

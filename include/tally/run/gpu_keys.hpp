@@ -43,8 +43,15 @@ struct keys_in_flight {
   u64* stray; ///< in there
 };
 
+/// The kernels of a route that sorts: what sorts and what folds.
+template <class FoldsPlan>
+struct sorted_kernels {
+  kernels_of<slot_sort_plan> sort;
+  kernels_of<FoldsPlan> folds;
+};
+
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
-keys_planned enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
+void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
 /// Waits; the first position whose key names no bin and that key, or -1. Throws overflow.
 struct stray_key {
   i64 position;

@@ -9,14 +9,8 @@
 
 namespace tally::inline v0::gpu {
 
-/// The kernels of one type: what sorts and what folds.
-struct sorted_kernels {
-  kernels_of<slot_sort_plan> sort;
-  kernels_of<sorted_keys_plan> folds;
-};
-
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
-sorted_keys_planned enqueue(keys_request& r, sorted_kernels& kernels, keys_in_flight& flight);
+void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight);
 /// The translation unit of the folds of a plan, for explain and for tests.
 unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p);
 

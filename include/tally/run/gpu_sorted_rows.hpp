@@ -9,20 +9,14 @@
 
 namespace tally::inline v0::gpu {
 
-/// The kernels of one type: what sorts and what folds.
-struct sorted_rows_kernels {
-  kernels_of<slot_sort_plan> sort;
-  kernels_of<sorted_rows_plan> folds;
-};
-
 /// Queues the read of rows that have one key each. Throws the typed errors of planning, compiling, staging and launching. There is at least
 /// one slot and row.
-sorted_rows_planned enqueue(keys_request& r, sorted_rows_kernels& kernels, keys_in_flight& flight);
+void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight);
 
 /// The kernels of folds in any order: rows are sorted where the planner says so, else there are tables.
 struct any_order_kernels {
   kernels_of<keys_plan> tables;
-  sorted_rows_kernels rows;
+  sorted_kernels<sorted_rows_plan> rows;
 };
 /// Queues the read by one route or the other, with the errors of both.
 void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight);

@@ -163,7 +163,7 @@ template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  static std::conditional_t<Sorted, gpu::sorted_kernels, gpu::any_order_kernels> kernels;
+  static std::conditional_t<Sorted, gpu::sorted_kernels<sorted_keys_plan>, gpu::any_order_kernels> kernels;
   using types = keyed_types<Where, Program, pack<Nodes...>>;
   axes_layout const at = layout_of(s, Where::is_reduced);
   check_bins(d.where, at.groups);
