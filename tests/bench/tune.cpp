@@ -117,8 +117,6 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
     std::vector<entry> all;
     if (std::getenv("TUNE_NO_OVERLAP") != nullptr)
       chosen.plan.overlaps_launch = false;
-    if (char const* ahead = std::getenv("TUNE_READS_AHEAD"))
-      chosen.plan.reads_ahead = std::atoi(ahead) != 0;
     if (std::getenv("TUNE_NO_CLUSTER") != nullptr) {
       chosen.plan.one_cluster = false;
       for (auto& choice : chosen.plan.folds)
