@@ -41,9 +41,10 @@ struct launch_order {
 /// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
 launch_order order_of(queued_run const& q, facts const& f, void* mark) {
   static std::atomic<u64> launches{0};
-  bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
+  if (!q.chosen.plan.reads_ahead) return {};
   auto& d = device_of(q.ordinal);
-  if (!q.chosen.plan.reads_ahead || staged || capturing(d, d.stream_of(q.stream))) return {nullptr, 0, 0};
+  bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
+  if (staged || capturing(d, d.stream_of(q.stream))) return {};
   auto const at_once = static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * f.target.multiprocessors);
   return {mark, launches.fetch_add(1, std::memory_order_relaxed), at_once};
 }

@@ -35,7 +35,7 @@ std::string launch_of(description const& d) {
                                           : formatted("{} lea{} a warp", p.leaves_per_warp, p.leaves_per_warp == 1 ? "f" : "ves");
   return formatted("route full, one launch: {} block{} of {} threads{}, {}, {} of {} rows in flight{}", d.planned.blocks,
                    d.planned.blocks == 1 ? "" : "s", p.threads_per_block, p.one_cluster ? " in one cluster" : "", leaves,
-                   p.rows_in_flight, p.rows_per_leaf, p.reads_ahead ? ", ahead" : p.overlaps_launch ? ", overlapped" : "");
+                   p.rows_in_flight, p.rows_per_leaf, p.overlaps_launch ? ", overlapped" : "");
 }
 
 namespace {

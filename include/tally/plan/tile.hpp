@@ -43,9 +43,17 @@ constexpr int leaves_without_ring(facts const& f) {
   return !f.any_exact() && f.state_bytes() > 8 && enough ? 8 : 1;
 }
 
-constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
-  if (p.reads_ahead)
-    return choose_tile_ahead(f, p);
+/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
+inline constexpr i64 bytes_for_rooms = 47 * 1024;
+constexpr i64 room_bytes(facts const& f, i64 warps) {
+  i64 bytes = 0;
+  for (int i = 0; i < f.fold_count; ++i)
+    if (f.folds[i].exact)
+      bytes += (2 * warps + 1) * f.folds[i].state_bytes;
+  return bytes;
+}
+
+constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
@@ -54,20 +62,27 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
                         : wide || few || p.leaves_per_warp > 1 ? 256
                         : f.any_exact()                        ? threads_of_exact(f)
                                                                : 512;
-  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
-    p.threads_per_block /= 2;
-  while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
-    p.threads_per_block /= 2;
   p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
-  // 1024 threads of an exact sum, with 8 and 4 rows, us: 2^22 9.48, 9.00; 2^24 21.67, 20.57; 2^26 66.54, 65.66 (tune exact)
-  p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 && f.running_bytes() <= 32 ? f.rows_per_leaf : 2)
-                     : f.source_count <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
-                                           : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
             f.source_count, f.running_bytes());
   else if (few)
     why.add("512 threads", "{0} leaves would leave some of {1} multiprocessors without any", -1, f.leaves(), f.target.multiprocessors);
+}
+
+constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
+  if (p.reads_ahead)
+    choose_tile_ahead(f, p);
+  else
+    choose_tile_alone(f, p, why);
+  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
+    p.threads_per_block /= 2;
+  while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
+    p.threads_per_block /= 2;
+  // 1024 threads of an exact sum, with 8 and 4 rows, us: 2^22 9.48, 9.00; 2^24 21.67, 20.57; 2^26 66.54, 65.66 (tune exact)
+  p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 && f.running_bytes() <= 32 ? f.rows_per_leaf : 2)
+                     : f.source_count <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
+                                           : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
 }
 
 /// Dynamic shared memory of a block: its warps' rings.

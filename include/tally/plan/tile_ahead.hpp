@@ -14,16 +14,6 @@
 
 namespace tally::inline v0::planning {
 
-/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
-inline constexpr i64 bytes_for_rooms = 47 * 1024;
-constexpr i64 room_bytes(facts const& f, i64 warps) {
-  i64 bytes = 0;
-  for (int i = 0; i < f.fold_count; ++i)
-    if (f.folds[i].exact)
-      bytes += (2 * warps + 1) * f.folds[i].state_bytes;
-  return bytes;
-}
-
 /// Blocks under which a block does less: a third of the multiprocessors.
 constexpr int fewest_blocks_ahead(facts const& f) { return f.target.multiprocessors / 3; }
 
@@ -37,12 +27,7 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
     p.threads_per_block /= 2;
   while (p.leaves_per_warp > 1 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
     p.leaves_per_warp /= 2;
-  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
-    p.threads_per_block /= 2;
-  while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
-    p.threads_per_block /= 2;
   p.blocks_per_multiprocessor = light ? 2 : heavy || wide || f.any_exact() ? 1 : 3; // so that none of them spills
-  p.rows_in_flight = p.stages > 0 ? 2 : f.source_count <= 1 ? f.rows_per_leaf : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
 }
 
 } // namespace tally::inline v0::planning
