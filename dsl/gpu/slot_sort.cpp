@@ -16,11 +16,10 @@ unit unit_of_sort(keyed_type const& t, slot_sort_plan const& p) {
 }
 
 void slot_sort_memory::add_to(tables& of, slot_sort_planned const& p) {
-  i64 const number = p.plan.wide_numbers ? 8 : 4, values = i64(1) << p.plan.bits_of_digit;
   of.add(stray, 3 * i64(sizeof(u64)));
-  for (void*& half : moved) of.add(half, 2 * number * p.elements);
-  of.add(counts, number * values * (p.blocks + 1));
-  of.add(begins, number * (p.slots + 1));
+  for (void*& half : moved) of.add(half, p.moved_bytes());
+  of.add(counts, p.count_bytes());
+  of.add(begins, p.begin_bytes());
 }
 
 slot_sort slot_sort_memory::of(slot_sort_planned const& p, i64 groups) const {

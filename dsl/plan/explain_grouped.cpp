@@ -312,7 +312,7 @@ void word_sorted_rows_of_gpu(domain_description& d) {
   d.route = "sorted rows";
   d.shape = formatted("the numbers of the rows are sorted by slot in {}, in {} of global memory; {} share {} sorted rows, {} at once, and write a "
                       "slot where it ends; slots whose rows are in several chunks meet {} by atomics",
-                      passes_of_sort(s.sort), words::bytes(double(s.sort.bytes)), several(p.threads_per_row, "thread"),
+                      passes_of_sort(s.sort), words::bytes(double(s.sort.bytes())), several(p.threads_per_row, "thread"),
                       s.cut.chunk_rows, p.rows_in_flight, p.in_place ? "where the answers go" : "in a cell for each chunk");
   d.cut = formatted("{}; folds: {} of {} threads, {} by {}, {} a load", cut_of_sort(s.sort), several(d.blocks, "block"), p.threads_per_block,
                     several(s.cut.chunks, "chunk"), several(s.cut.strips, "strip"), several(p.elements_per_load, "element"));
@@ -338,7 +338,7 @@ void word_sorted_keys_of_gpu(domain_description& d) {
   if (found) d.shape = search_of(d);
   d.shape += formatted("the numbers of the elements are sorted by slot in {}, in {} of global memory; the slots are folded as segments "
                          "of them, each along the tree of its own elements",
-                         passes_of_sort(s.sort), words::bytes(double(s.sort.bytes)));
+                         passes_of_sort(s.sort), words::bytes(double(s.sort.bytes())));
   d.cut = formatted("{}; folds: {} of {} threads, a share of a warp is {} elements and slots, a slot counts as {}; parts meet {} by {}",
                       cut_of_sort(s.sort), several(s.folds.blocks, "block"), s.plan.folds.threads_per_block(), s.folds.cut.share, cost_of_offset, parts_that_meet,
                       parts_that_meet);
@@ -504,7 +504,7 @@ i64 domain_description::bytes_moved() const {
         i64 const apart = sorts(*this) ? bytes_per_sector : std::min(step * size, bytes_per_sector);
         return n * std::max(size, size == 0 ? 0 : apart) * times_read(*this, c);
       });
-  if ((sorts(*this) || sorts_rows(*this)) && reads(*this)) total += (1 + 2 * sort_of(*this).passes) * (sort_of(*this).bytes / 2);
+  if ((sorts(*this) || sorts_rows(*this)) && reads(*this)) total += (1 + 2 * sort_of(*this).passes) * (sort_of(*this).bytes() / 2);
   return total + (reads(*this) ? bytes_beside : 0);
 }
 

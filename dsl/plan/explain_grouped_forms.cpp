@@ -81,7 +81,7 @@ words::json domain_of(domain_description const& d) {
     launch = {{"blocks", d.blocks},
               {"threads_per_block", sorted ? d.of_sorted.plan.folds.threads_per_block() : d.of_sorted_rows.plan.threads_per_block},
               {"sort",
-               {{"blocks", sort.blocks}, {"threads_per_block", sort.plan.threads_per_block}, {"passes", sort.passes}, {"bytes", sort.bytes}}}};
+               {{"blocks", sort.blocks}, {"threads_per_block", sort.plan.threads_per_block}, {"passes", sort.passes}, {"bytes", sort.bytes()}}}};
   } else if (keys || found) {
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
   }

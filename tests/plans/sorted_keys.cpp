@@ -54,7 +54,7 @@ TEST_CASE("numbers of elements are wide where they, or the end of the last slot,
   CHECK(most.plan.sort.elements_per_thread == 16);
   CHECK(more.plan.sort.wide_numbers);
   CHECK(more.plan.sort.elements_per_thread == 8);
-  CHECK(more.sort.bytes > 24 * (i64(1) << 32));
+  CHECK(more.sort.bytes() > 24 * (i64(1) << 32));
 }
 
 TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that makes it again") {

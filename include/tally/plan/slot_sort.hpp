@@ -16,7 +16,13 @@ struct slot_sort_planned {
   int passes; ///< a digit each
   i64 share;  ///< elements of a block
   i64 blocks;
-  i64 bytes;  ///< of memory that it needs
+  constexpr i64 number_bytes() const { return plan.wide_numbers ? 8 : 4; }
+  /// Of all elements with their slots, which are there twice: before a pass and after it.
+  constexpr i64 moved_bytes() const { return 2 * number_bytes() * elements; }
+  constexpr i64 count_bytes() const { return number_bytes() * (i64(1) << plan.bits_of_digit) * (blocks + 1); }
+  constexpr i64 begin_bytes() const { return number_bytes() * (slots + 1); }
+  /// Of memory that it needs.
+  constexpr i64 bytes() const { return 2 * moved_bytes() + count_bytes() + begin_bytes(); }
 };
 
 namespace planning {
@@ -52,8 +58,6 @@ constexpr slot_sort_planned plan_slot_sort(target const& of, axes_layout const& 
   out.share = ((tiles - 1) / planning::least_of(tiles, most_blocks) + 1) * of_tile;
   out.blocks = (out.elements - 1) / out.share + 1;
   out.passes = digits.passes;
-  i64 const number = p.wide_numbers ? 8 : 4;
-  out.bytes = 2 * out.elements * 2 * number + number * ((i64(1) << p.bits_of_digit) * (out.blocks + 1) + slots + 1);
   return out;
 }
 
