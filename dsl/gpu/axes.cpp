@@ -61,11 +61,14 @@ unit unit_of_group(group_type const& t, std::string header) {
   return u;
 }
 
-unit unit_of(group_type const& t, axes_plan const& p, int sources) {
-  char const* const route = p.route == axes_route::threads_along_group ? "along_group" : "across_groups";
-  unit u = unit_of_group(t, formatted("tally/kernel/{}.cuh", route));
-  u.name_expression = formatted("tally::kernel::{}<{}, {}, {}>", route, spell(p, sources), t.program(), t.nodes());
+unit unit_of_group(group_type const& t, std::string const& kernel, std::string const& plan) {
+  unit u = unit_of_group(t, formatted("tally/kernel/{}.cuh", kernel));
+  u.name_expression = formatted("tally::kernel::{}<{}, {}, {}>", kernel, plan, t.program(), t.nodes());
   return u;
+}
+
+unit unit_of(group_type const& t, axes_plan const& p, int sources) {
+  return unit_of_group(t, p.route == axes_route::threads_along_group ? "along_group" : "across_groups", spell(p, sources));
 }
 
 axes_planned enqueue(axes_request& r, staged_columns& staged) {

@@ -12,11 +12,7 @@
 
 namespace tally::inline v0::gpu {
 
-unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) {
-  unit u = unit_of_group(t.of, "tally/kernel/fold_sorted.cuh");
-  u.name_expression = formatted("tally::kernel::fold_sorted<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
-  return u;
-}
+unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) { return unit_of_group(t.of, "fold_sorted", spell(p)); }
 
 namespace {
 

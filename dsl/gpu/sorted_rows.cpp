@@ -12,11 +12,7 @@
 
 namespace tally::inline v0::gpu {
 
-unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p) {
-  unit u = unit_of_group(t.of, "tally/kernel/fold_sorted_rows.cuh");
-  u.name_expression = formatted("tally::kernel::fold_sorted_rows<{}, {}, {}>", spell(p), t.of.program(), t.of.nodes());
-  return u;
-}
+unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p) { return unit_of_group(t.of, "fold_sorted_rows", spell(p)); }
 
 namespace {
 

@@ -58,6 +58,8 @@ void stage_columns(column_place const* columns, int column_count, source_facts* 
 std::vector<std::string> headers_for(group_type const&);
 /// A unit that knows the types of a grouping as `program` and `nodes`, and makes sure that host and device lay them out alike.
 unit unit_of_group(group_type const&, std::string header);
+/// That of kernel<plan, program, nodes>, which stands in a header of its name.
+unit unit_of_group(group_type const&, std::string const& kernel, std::string const& plan);
 
 /// One read that folds along axes.
 struct axes_request {
