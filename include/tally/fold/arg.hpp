@@ -6,6 +6,7 @@
 
 #include <tally/base/ordered_key.hpp>
 #include <tally/fold/fold.hpp>
+#include <tally/fold/min_max.hpp>
 
 namespace tally::inline v0 {
 
@@ -42,10 +43,10 @@ struct arg_monoid {
   /// Lanes meet elements in the order of their positions, so only a better key counts; of floats, every key is better than
   /// the farthest.
   template <int N>
-  struct lanes {
+  struct keyed_lanes {
     key best[N];
     i64 at[N];
-    TALLY_INLINE constexpr explicit lanes(arg_monoid) {
+    TALLY_INLINE constexpr explicit keyed_lanes(arg_monoid) {
       for (int j = 0; j < N; ++j)
         best[j] = farthest_key(), at[j] = -1;
     }
@@ -57,6 +58,45 @@ struct arg_monoid {
     }
     TALLY_INLINE constexpr state close(arg_monoid, int j) const { return {best[j], at[j]}; }
   };
+  /// The same of a running extreme, which is that of min or max beside this fold: where it changes, its place does, of which only the
+  /// distance from the lane's first element is kept, a constant where a lane is unrolled. For GPUs, whose max of floats gives one NaN.
+  template <int N>
+  struct lanes_of_extremes {
+    using extreme = extreme_monoid<T, Least>;
+    typename extreme::state best[N];
+    i64 first[N], beyond[N];
+    bool any[N];
+    TALLY_INLINE constexpr explicit lanes_of_extremes(arg_monoid) {
+      for (int j = 0; j < N; ++j)
+        best[j] = extreme{}.identity(), first[j] = beyond[j] = 0, any[j] = false;
+    }
+    TALLY_INLINE constexpr void step(arg_monoid, int j, bool on, i64 position, T v) {
+      auto const next = extreme{}.combine(best[j], extreme{}.lift(position, v));
+      first[j] = any[j] ? first[j] : position;
+      beyond[j] = on && any[j] && differs(next, best[j]) ? position - first[j] : beyond[j];
+      best[j] = on ? next : best[j];
+      any[j] = any[j] || on;
+    }
+    TALLY_INLINE constexpr state close(arg_monoid m, int j) const {
+      return any[j] ? state{ordered_key<Least>(best[j]), first[j] + beyond[j]} : m.identity();
+    }
+
+  private:
+    template <class S>
+    TALLY_INLINE static constexpr bool differs(S a, S b) { // zeros of either sign do
+      if constexpr (floating<S>)
+        return bits_as<u32>(a) != bits_as<u32>(b);
+      else
+        return a != b;
+    }
+  };
+#if defined(__CUDA_ARCH__)
+  template <int N> // of doubles the extreme is no instruction
+  using lanes = stl::conditional_t<stl::same_as<T, double>, keyed_lanes<N>, lanes_of_extremes<N>>;
+#else
+  template <int N>
+  using lanes = keyed_lanes<N>;
+#endif
 };
 
 /// The first (last) element that passes.
