@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Answers that a GPU makes of states by itself: find or compile the kernel, launch once.
+// Answers of groups that nothing is folded of, made on a GPU: find or compile the kernel, launch once.
 #include "base/formatted.hpp"
 
 #include <tally/run/gpu_finish.hpp>
@@ -18,9 +18,8 @@ void enqueue(finish_request const& r) {
   if (!r.launches) return;
   constexpr i64 threads = 128, most_blocks = 1024;
   auto groups = r.groups;
-  auto states = r.states;
   auto to = r.to;
-  void* arguments[] = {const_cast<void*>(r.program), const_cast<void*>(r.nodes), &states, &groups, &to};
+  void* arguments[] = {const_cast<void*>(r.program), const_cast<void*>(r.nodes), &groups, &to};
   launch_shape shape;
   i64 const blocks = (groups - 1) / threads + 1;
   shape.grid_blocks = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);

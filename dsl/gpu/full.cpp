@@ -3,9 +3,10 @@
 // The route "full" on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
 #include "base/formatted.hpp"
 #include "gpu/device.hpp"
+#include "gpu/unfinished_writes.hpp"
 
 #include <tally/plan/spell.hpp>
-#include <tally/run/gpu_door.hpp>
+#include <tally/run/gpu_groups.hpp>
 
 #include <tally/base/error.hpp>
 
@@ -38,15 +39,28 @@ struct launch_order {
   unsigned first_blocks;
 };
 
+byte_range range_of(void const* first, std::size_t bytes) { return {reinterpret_cast<std::uintptr_t>(first), bytes}; }
+
+/// Whether what a run reads was complete before the reductions in front of it began.
+bool reads_what_is_finished(full_request const& r, queued_run const& q) {
+  byte_range reads[max_sources], writes[max_answers];
+  std::size_t read = 0, written = 0;
+  for (int i = 0; i < r.f.source_count; ++i)
+    if (auto const& c = r.columns[i]; c.pointer != nullptr)
+      reads[read++] = range_of(static_cast<char const*>(*c.pointer) + c.low_bytes, static_cast<std::size_t>(c.bytes));
+  if (r.answer != nullptr) writes[written++] = range_of(r.answer, r.type->states_bytes);
+  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
+  return reads_nothing_unfinished(q.ordinal, device_of(q.ordinal).stream_of(q.stream), {reads, read}, {writes, written});
+}
+
 /// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
-launch_order order_of(queued_run const& q, facts const& f, void* mark) {
+launch_order order_of(full_request const& r, queued_run const& q, void* mark) {
   static std::atomic<u64> launches{0};
-  if (!q.chosen.plan.reads_ahead) return {};
-  auto& d = device_of(q.ordinal);
   bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
-  if (staged || capturing(d, d.stream_of(q.stream))) return {};
-  auto const at_once = static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * f.target.multiprocessors);
-  return {mark, launches.fetch_add(1, std::memory_order_relaxed), at_once};
+  if (!q.chosen.plan.reads_ahead || !r.f.queued || staged) return {};
+  bool const ahead = reads_what_is_finished(r, q);
+  auto const at_once = static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * r.f.target.multiprocessors);
+  return {mark, launches.fetch_add(1, std::memory_order_relaxed), ahead ? at_once : 0};
 }
 
 /// Pointers of columns in host memory, replaced by staged copies.
@@ -70,13 +84,8 @@ void stage_columns(full_request& r, queued_run& q) {
 }
 
 kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
-  auto& head = r.type->kernels->head;
-  auto* first = head.load(std::memory_order_acquire);
-  for (auto* k = first; k != nullptr; k = k->next)
-    if (k->plan == p) return k->cell.get(ordinal, [&] { return unit_of(*r.type, p, r.f); });
-  auto* made = new kernel_of_plan{p, {}, first}; // two threads may add the same plan; the second is only found later
-  while (!head.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {}
-  return made->cell.get(ordinal, [&] { return unit_of(*r.type, p, r.f); });
+  auto& kernels = r.finished != nullptr ? *r.finished->kernels : *r.type->kernels;
+  return kernels.get(p, ordinal, [&] { return unit_of(*r.type, p, r.f, r.finished != nullptr ? r.finished->type : nullptr); });
 }
 
 planned plan_for(full_request const& r) {
@@ -107,7 +116,7 @@ target target_of(int ordinal) {
   return t;
 }
 
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
+unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_type const* answers) {
   unit u;
   std::string const program = t.name();
   u.header = "tally/kernel/full.cuh";
@@ -124,7 +133,15 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f) {
                            "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
                            "static_assert(tally::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
                            program, t.bytes, t.alignment, t.states_bytes, t.words_per_partial);
-  u.name_expression = formatted("tally::kernel::full<{}, {}>", spell(p, f.source_count, f.fold_count), program);
+  if (answers != nullptr) {
+    u.extra_headers.push_back("tally/kernel/finish.cuh");
+    u.definitions = answers->definitions();
+    u.assertions += formatted("using nodes = {};\n"
+                              "static_assert(sizeof(nodes) == {}, \"host and device lay its nodes out alike\");\n",
+                              answers->nodes(), answers->nodes_bytes);
+  }
+  u.name_expression = formatted("tally::kernel::full<{}, {}, {}>", spell(p, f.source_count, f.fold_count), program,
+                                answers != nullptr ? "tally::answers_at<nodes>" : "program::states*");
   return u;
 }
 
@@ -146,6 +163,13 @@ queued_run enqueue(full_request& r, bool timed) {
   q.ordinal = home >= 0 ? home : 0;
   q.stream = r.stream;
   r.f.target = target_of(q.ordinal);
+  if (!r.launches && r.f.queued) { // a launch that is captured has nobody behind it
+    full_request alone = r;
+    alone.f.queued = false;
+    (void)enqueue(alone);
+  }
+  auto& d = device_of(q.ordinal);
+  r.f.queued = r.f.queued && !capturing(d, d.stream_of(q.stream));
   stage_columns(r, q);
   q.chosen = plan_for(r);
   kernel const& k = kernel_for(r, q.chosen.plan, q.ordinal);
@@ -153,12 +177,12 @@ queued_run enqueue(full_request& r, bool timed) {
   for (i64 level = q.chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, head_bytes + 8 * words));
-  if (r.answer == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
+  if (r.answer == nullptr && r.finished == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
   partials_view view{room, room + head_bytes};
   void* answer = r.answer != nullptr ? r.answer : q.slot.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
-  launch_order order = order_of(q, r.f, room + mark_at);
-  void* arguments[] = {r.program, &counts, &view, &order, &answer};
+  launch_order order{};
+  void* arguments[] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
   if (q.chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
@@ -166,6 +190,7 @@ queued_run enqueue(full_request& r, bool timed) {
   shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, q.chosen.plan));
   shape.overlaps = q.chosen.plan.overlaps_launch;
   if (!r.launches) return q;
+  order = order_of(r, q, room + mark_at);
   if (timed) q.begun = record(q.ordinal, q.stream, true);
   launch(k, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);

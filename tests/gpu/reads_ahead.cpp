@@ -103,6 +103,31 @@ TEST_CASE("what a kernel of somebody else writes in front is waited for, however
     }
 }
 
+TEST_CASE("answers that go to device memory are there for the reductions behind that read them, and for no others") {
+  if (no_kernels()) return;
+  auto const stream = new_stream();
+  auto const place = on::gpu.stream(stream.handle);
+  constexpr std::size_t parts = 8, length = 1 << 21;
+  auto const numbers = uneven_numbers<float>(parts * length + 20);
+  on_device const x(numbers);
+  on_device const sums(std::vector(parts, 0.f)), ends(std::vector(3, 0.f));
+  for (std::size_t turn = 0; turn < 20; ++turn) {
+    std::vector<float> of_parts;
+    for (std::size_t k = 0; k < parts; ++k) of_parts.push_back(run(from(std::span(numbers.data() + turn + k * length, length)) | sum, on::cpu));
+    for (std::size_t k = 0; k < parts; ++k) enqueue(from(device(x.data() + turn + k * length, long(length))) | sum, sums.data() + k, place);
+    auto const of_sums = from(device(sums.data(), sums.size()));
+    enqueue(of_sums | reduce(sum, max), ends.data(), ends.data() + 1, place);
+    enqueue(from(device(x.data(), x.size())) | sum, ends.data() + 2, place);
+    auto const least = start(of_sums | min, place);
+    CAPTURE(turn);
+    CHECK(same_bits(least.get(), run(from(of_parts) | min, on::cpu)));
+    auto const there = ends.back();
+    CHECK(same_bits(there[0], run(from(of_parts) | sum, on::cpu)));
+    CHECK(same_bits(there[1], run(from(of_parts) | max, on::cpu)));
+    tally_test_progress();
+  }
+}
+
 TEST_CASE("copies and host columns between queued reductions are waited for") {
   if (no_kernels()) return;
   auto const stream = new_stream();

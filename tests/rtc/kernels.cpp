@@ -75,6 +75,24 @@ TEST_CASE("the kernel of queued sums compiles for every family") {
   }
 }
 
+TEST_CASE("kernels that make their answers compile for every family, alone and behind each other") {
+  if (!gpu::can_compile()) return;
+  auto const check = [](auto const& r, auto... options) {
+    auto const b = detail::bind_for<decltype(options)...>(r);
+    using Program = std::remove_cvref_t<decltype(b.program)>;
+    auto const& answers = detail::group_type_of<Program, std::remove_cvref_t<decltype(b.nodes)>>();
+    for (auto const& chip : families)
+      for (bool queued : {false, true}) {
+        auto f = explain(r, chip, options...).details().facts;
+        f.queued = queued;
+        INFO(text_of(r));
+        CHECK_NOTHROW(gpu::ptx_of(gpu::unit_of(detail::type_of<Program>(), make_plan(f).plan, f, &answers), chip));
+      }
+  };
+  check(from(numbers<float>(many)) | filter(_1 > 0.f) | reduce(sum, mean, variance, argmax, count));
+  check(from(numbers<float>(many)) | mean, exact);
+}
+
 TEST_CASE("small types, integers and 64 bits side by side, for every family") {
   auto const r = from(numbers<f16>(few), numbers<bf16>(few), numbers<i8>(few), numbers<u64>(few)) |
                  reduce(sum(_1), max(_2), sum(_3), bit_xor(_4));

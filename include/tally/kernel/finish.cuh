@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From states in device memory to answers in device memory, behind a kernel that leaves states. Layer 4.
+// Answers in device memory of one group: by the kernel that has its states, and of groups of nothing. Layer 4.
 #pragma once
 
 #include <tally/element/earlier.hpp>
@@ -9,11 +9,20 @@
 
 namespace tally::inline v0::kernel {
 
-/// Writes the answers of groups of p.extent elements that have the same states, or those of the identity where there are none.
+template <class Result>
+struct leaving;
+template <class Nodes>
+struct leaving<answers_at<Nodes>> {
+  template <class Program>
+  __device__ __forceinline__ static void leave(Program const& p, typename Program::states const& s, answers_at<Nodes> const& a) {
+    write_answers(p, a.nodes, s, p.extent, a.to, 0);
+  }
+};
+
+/// Writes the answers of groups of p.extent elements that nothing is folded of.
 template <class Program, class Nodes>
-__global__ void finish(__grid_constant__ Program const p, __grid_constant__ Nodes const nodes, typename Program::states const* states, i64 groups,
-                       answer_arrays const to) {
-  auto const s = states != nullptr ? *states : p.identity();
+__global__ void finish(__grid_constant__ Program const p, __grid_constant__ Nodes const nodes, i64 groups, answer_arrays const to) {
+  auto const s = p.identity();
   for (i64 g = i64(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += i64(blockDim.x) * gridDim.x)
     write_answers(p, nodes, s, p.extent, to, g);
 }

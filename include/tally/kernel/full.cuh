@@ -85,6 +85,17 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
   }
 }
 
+/// What becomes of the states of the program. kernel/finish.cuh makes answers of them.
+template <class Result>
+struct leaving;
+template <class States>
+struct leaving<States*> {
+  template <class Program>
+  __device__ __forceinline__ static void leave(Program const&, States const& s, States* at) {
+    *at = s;
+  }
+};
+
 /// Where element e of the first column in memory lies; null where nothing is read.
 __device__ __forceinline__ void const* first_address(pack<> const&, i64) { return nullptr; }
 template <class C, class... Cs>
@@ -95,12 +106,12 @@ __device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i6
     return first_address(c.rest, e);
 }
 
-/// Folds the program; `*answer` receives its states, where no pipeline reads. Launched with the plan's threads and at least one block,
+/// Folds the program and leaves its states, or what is made of them, where the result says. Launched with the plan's threads and at least one block,
 /// whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
-template <plan P, class Program>
+template <plan P, class Program, class Result>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
-         typename Program::states* answer) {
+         __grid_constant__ Result const result) {
   i64 const leaf = (i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32) * P.leaves_per_warp;
   bool ahead = false;
   if constexpr (P.reads_ahead) {
@@ -120,7 +131,7 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   u32 epoch = ahead ? 0 : epoch_after(ws);
   auto s = p.identity();
   if (fold_and_meet<P>(p, n, leaf, ws, epoch, s)) {
-    *answer = s;
+    leaving<Result>::leave(p, s, result);
     if (!P.one_cluster && gridDim.x > 1)
       *ws.epoch = epoch;
   }

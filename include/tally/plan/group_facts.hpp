@@ -15,4 +15,11 @@ struct answer_arrays {
   void* at[max_answers];
 };
 
+/// What a kernel of one group is told to make of its states: the answers of nodes.
+template <class Nodes>
+struct answers_at {
+  Nodes nodes;
+  answer_arrays to;
+};
+
 } // namespace tally::inline v0

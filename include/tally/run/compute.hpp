@@ -52,7 +52,7 @@ constexpr int words_of(pack<States...> const*) {
 /// The constants of a program's type, one object per type.
 template <class Program>
 gpu::program_type const& type_of() {
-  static gpu::kernel_list kernels;
+  static gpu::kernels_of<plan> kernels;
   static gpu::program_type const type{&name_of<Program>,
                                       &definitions_of<Program>,
                                       sizeof(Program),

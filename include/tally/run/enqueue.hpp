@@ -90,11 +90,18 @@ struct enqueue_call {
   bool launches;
 };
 
-/// Answers made of states, or of none for empty groups.
+template <class... Ts>
+constexpr std::size_t most_bytes() {
+  std::size_t most = 0;
+  ((most = sizeof(Ts) > most ? sizeof(Ts) : most), ...);
+  return most;
+}
+
+/// The answers of groups that nothing is folded of.
 template <class Program, class Nodes>
-void enqueue_answers(Program const& p, Nodes const& nodes, void const* states, i64 groups, enqueue_call const& call) {
+void enqueue_answers(Program const& p, Nodes const& nodes, i64 groups, enqueue_call const& call) {
   static gpu::kernel_cell cell;
-  gpu::enqueue({&group_type_of<Program, Nodes>(), &cell, &p, &nodes, states, groups, call.to, call.where.ordinal, call.where.queue, call.launches});
+  gpu::enqueue({&group_type_of<Program, Nodes>(), &cell, &p, &nodes, groups, call.to, call.where.ordinal, call.where.queue, call.launches});
 }
 
 template <class Program>
@@ -105,21 +112,24 @@ int place_on_gpu(Program& p, gpu::column_place* places, on::gpu_place where) {
   return home < 0 ? 0 : home;
 }
 
-/// Folds of the whole source: states, and a second kernel that makes answers of them.
-template <class Program, class Nodes, class Source>
-void enqueue_groups(domain<whole_source, Program, Nodes> const& d, Source const&, enqueue_call& call) {
+template <class Program, class... Nodes, class Source>
+void enqueue_groups(domain<whole_source, Program, pack<Nodes...>> const& d, Source const&, enqueue_call& call) {
+  static gpu::kernels_of<plan> kernels;
   auto p = d.program;
   gpu::column_place places[max_sources]{};
   if (p.extent > 0)
     places_of(p, places);
   call.where.ordinal = place_on_gpu(p, places, call.where);
   if (p.extent == 0 || Program::leaf_count == 0) // count alone is the extent
-    return enqueue_answers(p, d.nodes, nullptr, 1, call);
+    return enqueue_answers(p, d.nodes, 1, call);
+  answers_at<pack<Nodes...>> const answers{d.nodes, call.to};
+  gpu::answers_in_kernel const finished{&group_type_of<Program, pack<Nodes...>>(), &kernels, &answers, call.to.at, int(sizeof...(Nodes)),
+                                        most_bytes<group_answer_of<Nodes, Program>...>()};
   auto request = request_for(p, call.where, call.promise);
-  request.answer = gpu::workspace(call.where.ordinal, call.where.queue, sizeof(typename Program::states), gpu::workspace_kind::scratch);
+  request.f.queued = true;
+  request.finished = &finished;
   request.launches = call.launches;
   gpu::enqueue(request);
-  enqueue_answers(d.program, d.nodes, request.answer, 1, call);
 }
 
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
@@ -133,7 +143,7 @@ void enqueue_groups(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> con
   gpu::staged_columns staged;
   if (at.groups > 0 && (at.extent == 0 || Program::leaf_count == 0)) {
     p.extent = at.extent;
-    enqueue_answers(p, d.nodes, nullptr, at.groups, call);
+    enqueue_answers(p, d.nodes, at.groups, call);
   } else if (at.groups > 0) {
     queue_groups(p, d.nodes, at, call.where, call.promise, call.to, staged, call.launches);
   }

@@ -4,23 +4,14 @@
 // compiling, staging and launching are compiled in dsl/gpu/full.cpp, so a user's file sees none of it.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include <tally/plan/planner.hpp>
-#include <tally/run/device.hpp>
+#include <tally/run/kernels_of.hpp>
 
 namespace tally::inline v0::gpu {
 
-/// One loaded kernel per plan of one program type; grows, never shrinks.
-struct kernel_of_plan {
-  tally::plan plan;
-  kernel_cell cell;
-  kernel_of_plan* next;
-};
-struct kernel_list {
-  std::atomic<kernel_of_plan*> head{nullptr};
-};
+struct group_type;
 
 /// What is known of a program's type, as constants.
 struct program_type {
@@ -28,7 +19,7 @@ struct program_type {
   std::string (*definitions)(); ///< device text it needs
   std::size_t bytes, alignment, states_bytes;
   int words_per_partial; ///< 32-bit words of all states
-  kernel_list* kernels;
+  kernels_of<tally::plan>* kernels;
 };
 
 /// A column that may have to move: where its pointer stands in the program, and what it spans.
@@ -36,6 +27,16 @@ struct column_place {
   void const** pointer; ///< null where nothing is read
   i64 low_bytes;        ///< from the pointer to the first byte read; negative strides read below it
   i64 bytes;            ///< bytes spanned
+};
+
+/// Answers that the kernel makes of the states and leaves in device memory.
+struct answers_in_kernel {
+  group_type const* type;           ///< of the program and of the nodes
+  kernels_of<tally::plan>* kernels; ///< those that make these answers
+  void const* argument;             ///< what plan/group_facts.hpp calls answers_at
+  void* const* places;              ///< where `count` answers go, of `bytes` at most
+  int count;
+  std::size_t bytes;
 };
 
 /// One run of a program.
@@ -48,7 +49,8 @@ struct full_request {
   stream_ref stream;
   tally::plan const* given; ///< a plan to use instead of the planner's; null: none
   void* answer = nullptr;   ///< device memory for the states; null: a slot that the host can read
-  bool launches = true;     ///< false: everything is made that a launch needs, and nothing is queued
+  answers_in_kernel const* finished = nullptr; ///< answers instead of states; null: states
+  bool launches = true;                        ///< false: everything is made that a launch needs, and nothing is queued
 };
 
 /// A run that has been queued: its states arrive in the slot, unless the request named another place.
@@ -70,8 +72,8 @@ queued_run enqueue(full_request& r, bool timed = false);
 void wait(queued_run const& q);
 /// The device where the columns are: an ordinal, or -1 when all are in host memory.
 int home_of(column_place const* columns, int count);
-/// The translation unit for a plan, for explain and for tests.
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f);
+/// The translation unit for a plan, for explain and for tests; of a kernel that leaves states, or answers.
+unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_type const* answers = nullptr);
 /// What NVRTC makes of a unit for a target.
 std::string ptx_of(unit const& u, target const& t);
 /// Runs a program and waits for its states, `bytes` of them.

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to answers that a GPU makes of states by itself. Layer 5. Compiled in dsl/gpu/finish.cpp.
+// The door to answers of groups that nothing is folded of, made on a GPU. Layer 5. Compiled in dsl/gpu/finish.cpp.
 #pragma once
 
 #include <tally/run/gpu_groups.hpp>
 
 namespace tally::inline v0::gpu {
 
-/// Answers of groups that have the same states.
+/// Answers of groups that have the states of the identity.
 struct finish_request {
   group_type const* type;
   kernel_cell* cell;
   void const* program;
   void const* nodes;
-  void const* states; ///< in device memory; null: those of the identity
   i64 groups;
   answer_arrays to;
   int ordinal;

@@ -4,7 +4,6 @@
 // answers go. Layer 5. Planning, compiling, staging and launching are compiled in dsl/gpu, so a user's file sees none of it.
 #pragma once
 
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -13,31 +12,6 @@
 #include <tally/run/gpu_door.hpp>
 
 namespace tally::inline v0::gpu {
-
-/// One loaded kernel per plan; grows, never shrinks, and is read without a lock.
-template <class Plan>
-class kernels_of {
-public:
-  /// The kernel of a plan on a device; make() returns its unit when it has to be compiled or loaded.
-  template <class Make>
-  kernel const& get(Plan const& plan, int ordinal, Make const& make) {
-    auto* first = head_.load(std::memory_order_acquire);
-    for (auto* k = first; k != nullptr; k = k->next)
-      if (k->plan == plan)
-        return k->cell.get(ordinal, make);
-    auto* made = new entry{plan, {}, first}; // two threads may add the same plan; the second is only found later
-    while (!head_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {}
-    return made->cell.get(ordinal, make);
-  }
-
-private:
-  struct entry {
-    Plan plan;
-    kernel_cell cell;
-    entry* next;
-  };
-  std::atomic<entry*> head_{nullptr};
-};
 
 /// What is known of the types of one grouping.
 struct group_type {

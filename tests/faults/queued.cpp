@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Full reductions that are queued behind each other, from the host's side: one kernel each, and which of them may read before the one in
+// front is done. The driver is made of host memory, so on every machine with NVRTC. What they compute is tests/gpu/reads_ahead.cpp.
+#include "faults/fake_driver.hpp"
+
+#include <tally/tally.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace tally;
+
+/// The order that kernels are launched with, as kernel/launch_order.cuh has it.
+struct launch_order {
+  void* last;
+  u64 number;
+  unsigned first_blocks;
+};
+
+/// A column and room for answers in the memory of the device that the fake is, and a stream of its own.
+struct queue_of_sums {
+  static constexpr std::size_t elements = 1 << 20, answers = 200;
+  fake_driver& fake = fake_driver::in_place();
+  gpu::device_memory column = gpu::allocate(elements * sizeof(float), 0), out = gpu::allocate(answers * sizeof(float), 0);
+  int stream = 0;
+  std::vector<launch_order> orders;
+  queue_of_sums() {
+    fake.kernel = [this](void** arguments) { orders.push_back(*static_cast<launch_order const*>(arguments[3])); };
+  }
+  ~queue_of_sums() {
+    fake.kernel = [](void**) {};
+  }
+  auto place() { return on::gpu.stream(&stream); }
+  float* answer(std::size_t k) { return static_cast<float*>(out.data()) + k; }
+  auto of_column() { return from(device(static_cast<float const*>(column.data()), i64(elements))) | sum; }
+  auto of_answers(std::size_t first, std::size_t count) { return from(device(static_cast<float const*>(answer(first)), i64(count))) | sum; }
+  bool read_ahead() const { return orders.back().last != nullptr && orders.back().first_blocks > 0; }
+  bool waited() const { return orders.back().last != nullptr && orders.back().first_blocks == 0; }
+};
+
+} // namespace
+
+TEST_SUITE("fake driver" * doctest::skip()) {
+  TEST_CASE("queued reductions: one kernel each, which waits where it reads an answer that may not be there yet") {
+    if (!gpu::can_compile()) {
+      MESSAGE("skipped: this machine has no NVRTC");
+      return;
+    }
+    queue_of_sums q;
+    prepare(q.of_column(), q.answer(0), q.place());
+    CHECK(q.orders.empty());
+    enqueue(q.of_column(), q.answer(0), q.place());
+    CHECK(q.orders.size() == 1);
+    CHECK(q.read_ahead());
+    enqueue(q.of_column(), q.answer(1), q.place());
+    CHECK(q.read_ahead());
+    enqueue(q.of_answers(2, 10), q.answer(20), q.place()); // beside both answers
+    CHECK(q.read_ahead());
+    enqueue(q.of_answers(1, 10), q.answer(21), q.place());
+    CHECK(q.waited());
+    enqueue(q.of_answers(0, 20), q.answer(22), q.place()); // all in front of what waited was done
+    CHECK(q.read_ahead());
+    enqueue(q.of_answers(20, 2), q.answer(23), q.place());
+    CHECK(q.waited());
+    int other = 0;
+    enqueue(q.of_answers(23, 1), q.answer(24), on::gpu.stream(&other)); // another stream has an order of its own
+    CHECK(q.read_ahead());
+    (void)start(q.of_answers(23, 1), q.place()).get();
+    CHECK(q.waited());
+    int waits = 0;
+    for (std::size_t k = 30; k < 200; ++k) {
+      enqueue(q.of_column(), q.answer(k), q.place());
+      waits += q.waited() ? 1 : 0;
+    }
+    CHECK(waits == 2); // what is written is forgotten then, so that the list stays short
+  }
+
+  TEST_CASE("queued reductions: nothing is read ahead under capture nor of columns that were copied, and both kernels are prepared") {
+    if (!gpu::can_compile()) return;
+    queue_of_sums q;
+    prepare(q.of_column(), q.answer(0), q.place());
+    q.fake.capturing = true;
+    enqueue(q.of_column(), q.answer(0), q.place());
+    q.fake.capturing = false;
+    REQUIRE(q.orders.size() == 1);
+    CHECK(q.orders.back().last == nullptr);
+    std::vector<float> const here(5000);
+    (void)start(from(here) | sum, q.place()).get();
+    CHECK(q.orders.back().last == nullptr);
+  }
+}
