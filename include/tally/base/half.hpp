@@ -3,8 +3,9 @@
 // The two small float types, f16 (IEEE binary16) and bf16 (the upper half of a float): storage and conversion only;
 // arithmetic happens in float, to which they convert by themselves. Layer 0.
 //
-// Conversions round once, to nearest even, and every NaN becomes one positive quiet NaN, so that a host, which
-// computes them with integers, and a GPU, which has instructions, give the same bits.
+// Conversions round once, to nearest even, and give the same bits on a host, which computes them with integers, and on a GPU, which has
+// instructions. Rounding makes every NaN one positive quiet NaN, and so does what leaves a pipeline; on its way into float a bf16 keeps
+// its bits and an f16's NaN is the one of a GPU, which costs nothing (docs/decisions/small_floats_keep_their_nan.md).
 #pragma once
 
 #include <tally/base/config.hpp>
@@ -17,7 +18,7 @@ namespace detail {
 TALLY_INLINE constexpr stl::uint32_t float_bits(float x) { return __builtin_bit_cast(stl::uint32_t, x); }
 TALLY_INLINE constexpr float float_of(stl::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-inline constexpr stl::uint32_t canonical_nan = 0x7fc00000u;
+inline constexpr stl::uint32_t canonical_nan = 0x7fc00000u, nan_of_gpu = 0x7fffffffu;
 
 /// `yes ? a : b` by masks: a compiler that keeps floating-point traps cannot turn it into a branch, so loops
 /// vectorise.
@@ -68,7 +69,7 @@ TALLY_INLINE constexpr float f16_value_by_integers(stl::uint16_t half) {
   stl::uint32_t const finite = float_bits(float_of(size << 13) * 0x1p112f);
   stl::uint32_t const value = either(size < 0x7c00u, finite, 0x7f800000u);
   stl::uint32_t const sign = static_cast<stl::uint32_t>(half & 0x8000u) << 16;
-  return float_of(either(size > 0x7c00u, canonical_nan, value | sign));
+  return float_of(either(size > 0x7c00u, nan_of_gpu, value | sign));
 }
 
 TALLY_INLINE constexpr stl::uint16_t bf16_bits_by_integers(float x) {
@@ -93,7 +94,7 @@ TALLY_INLINE constexpr float f16_value(stl::uint16_t half) {
   if (!__builtin_is_constant_evaluated()) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
-    return x == x ? x : float_of(canonical_nan);
+    return x;
   }
 #endif
   return f16_value_by_integers(half);
@@ -111,8 +112,14 @@ TALLY_INLINE constexpr stl::uint16_t bf16_bits(float x) {
 }
 
 TALLY_INLINE constexpr float bf16_value(stl::uint16_t half) {
-  float const x = float_of(static_cast<stl::uint32_t>(half) << 16);
-  return x == x ? x : float_of(canonical_nan);
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) { // halves of one register, put into their places by one instruction
+    float x;
+    asm("{.reg .b16 low;\nmov.b16 low, 0;\nmov.b32 %0, {low, %1};}" : "=f"(x) : "h"(half));
+    return x;
+  }
+#endif
+  return float_of(static_cast<stl::uint32_t>(half) << 16);
 }
 
 } // namespace detail
@@ -159,7 +166,7 @@ struct bf16 {
     x.bits = pattern;
     return x;
   }
-  /// Exact; every NaN becomes the same.
+  /// Exact, bit by bit.
   TALLY_INLINE constexpr operator float() const { return detail::bf16_value(bits); }
 };
 
