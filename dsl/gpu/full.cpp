@@ -3,7 +3,7 @@
 // The route "full" on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
 #include "base/formatted.hpp"
 #include "gpu/device.hpp"
-#include "gpu/unfinished_writes.hpp"
+#include "gpu/launch_order.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_groups.hpp>
@@ -18,9 +18,6 @@ namespace tally::inline v0::gpu {
 
 namespace {
 
-constexpr std::size_t head_bytes = 64; // a cache line in front of the words
-constexpr std::size_t mark_at = 8;     // of the launch in front; the epoch is at 0
-
 /// What kernel/leaf.cuh calls leaf_counts.
 struct leaf_counts {
   i64 all, whole;
@@ -32,35 +29,17 @@ struct partials_view {
   void* words;
 };
 
-/// What kernel/launch_order.cuh calls launch_order.
-struct launch_order {
-  void* last;
-  u64 number;
-  unsigned first_blocks;
-};
-
-byte_range range_of(void const* first, std::size_t bytes) { return {reinterpret_cast<std::uintptr_t>(first), bytes}; }
-
-/// Whether what a run reads was complete before the reductions in front of it began.
-bool reads_what_is_finished(full_request const& r, queued_run const& q) {
-  byte_range reads[max_sources], writes[max_answers];
-  std::size_t read = 0, written = 0;
-  for (int i = 0; i < r.f.source_count; ++i)
-    if (auto const& c = r.columns[i]; c.pointer != nullptr)
-      reads[read++] = range_of(static_cast<char const*>(*c.pointer) + c.low_bytes, static_cast<std::size_t>(c.bytes));
-  if (r.answer != nullptr) writes[written++] = range_of(r.answer, r.type->states_bytes);
-  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
-  return reads_nothing_unfinished(q.ordinal, device_of(q.ordinal).stream_of(q.stream), {reads, read}, {writes, written});
-}
-
 /// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
-launch_order order_of(full_request const& r, queued_run const& q, void* mark) {
-  static std::atomic<u64> launches{0};
+launch_order order_of(full_request const& r, queued_run const& q, char* head) {
   bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
   if (!q.chosen.plan.reads_ahead || !r.f.queued || staged) return {};
-  bool const ahead = reads_what_is_finished(r, q);
-  auto const at_once = static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * r.f.target.multiprocessors);
-  return {mark, launches.fetch_add(1, std::memory_order_relaxed), ahead ? at_once : 0};
+  byte_range writes[max_answers];
+  std::size_t written = 0;
+  if (r.answer != nullptr) writes[written++] = range_of(r.answer, r.type->states_bytes);
+  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
+  return order_of_launch(q.ordinal, device_of(q.ordinal).stream_of(q.stream), head,
+                         static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * r.f.target.multiprocessors),
+                         ranges_of_columns(r.columns, r.f.source_count), {writes, written});
 }
 
 /// Pointers of columns in host memory, replaced by staged copies.
@@ -84,8 +63,7 @@ void stage_columns(full_request& r, queued_run& q) {
 }
 
 kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
-  auto& kernels = r.finished != nullptr ? *r.finished->kernels : *r.type->kernels;
-  return kernels.get(p, ordinal, [&] { return unit_of(*r.type, p, r.f, r.finished != nullptr ? r.finished->type : nullptr); });
+  return r.kernels->get(p, ordinal, [&] { return unit_of(*r.type, p, r.f, r.finished != nullptr ? r.finished->type : nullptr); });
 }
 
 planned plan_for(full_request const& r) {
@@ -190,7 +168,7 @@ queued_run enqueue(full_request& r, bool timed) {
   shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, q.chosen.plan));
   shape.overlaps = q.chosen.plan.overlaps_launch;
   if (!r.launches) return q;
-  order = order_of(r, q, room + mark_at);
+  order = order_of(r, q, room);
   if (timed) q.begun = record(q.ordinal, q.stream, true);
   launch(k, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);

@@ -2,11 +2,15 @@
 //
 // Rows, columns and total of a matrix on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once.
 #include "base/formatted.hpp"
+#include "gpu/launch_order.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_mixed.hpp>
 
 #include <tally/base/error.hpp>
+
+#include <algorithm>
+#include <iterator>
 
 namespace tally::inline v0::gpu {
 namespace {
@@ -34,6 +38,24 @@ std::size_t arrivals(mixed_cut const& cut) {
   return static_cast<std::size_t>(i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands + 1);
 }
 
+/// Nothing is read ahead in a graph nor behind copies to the device.
+launch_order order_of(mixed_request const& r, mixed_planned const& chosen) {
+  if (!chosen.plan.reads_ahead || !r.f.of.queued) return {};
+  auto* const head = static_cast<char*>(workspace(r.ordinal, r.stream, head_bytes));
+  byte_range writes[3 * max_answers];
+  std::size_t written = 0;
+  auto const note = [&](mixed_answers const& a, i64 groups) {
+    for (int i = 0; i < a.count; ++i) writes[written++] = range_of(a.to.at[i], static_cast<std::size_t>(groups) * a.bytes);
+  };
+  note(r.to_columns, chosen.cut.columns);
+  note(r.to_rows, chosen.cut.rows);
+  if (r.finished == nullptr && r.to_total != nullptr) writes[written++] = range_of(r.to_total, r.total_type->states_bytes);
+  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
+  return order_of_launch(r.ordinal, device_of(r.ordinal).stream_of(r.stream), head,
+                         static_cast<unsigned>(chosen.plan.blocks_per_multiprocessor * r.f.of.target.multiprocessors),
+                         ranges_of_columns(r.places, r.f.of.source_count), {writes, written});
+}
+
 } // namespace
 
 unit unit_of(mixed_request const& r, mixed_plan const& p) {
@@ -42,10 +64,12 @@ unit unit_of(mixed_request const& r, mixed_plan const& p) {
   u.extra_headers = headers_for(*r.columns_type);
   for (auto const* t : {r.rows_type, r.total_type})
     if (u.extra_headers.empty()) u.extra_headers = headers_for(*t);
+  if (r.finished != nullptr) u.extra_headers.push_back("tally/kernel/finish.cuh");
   u.definitions = r.definitions();
   u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +
                  layout_of_domain(*r.total_type, "of_all");
-  u.name_expression = formatted("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all>", spell(p));
+  u.name_expression = formatted("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", spell(p),
+                                r.finished != nullptr ? "tally::answers_at<of_all_nodes>" : "of_all::states*");
   return u;
 }
 
@@ -54,23 +78,34 @@ mixed_planned plan_mixed(mixed_request& r, staged_columns& staged) {
   mixed_planned first = make_mixed_plan(r.f); // what does not join is not staged twice
   if (!first.joins) return first;
   stage_columns(r.places, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
+  auto& d = device_of(r.ordinal);
+  bool const copied = std::any_of(std::begin(staged.memory), std::end(staged.memory), [](auto const& m) { return m.data() != nullptr; });
+  r.f.of.queued = r.f.of.queued && !copied && !capturing(d, d.stream_of(r.stream));
   return make_mixed_plan(r.f);
 }
 
 void enqueue(mixed_request& r, mixed_planned const& chosen) {
+  if (!r.launches && r.f.of.queued) { // a launch that is captured has nobody behind it
+    mixed_request alone = r;
+    alone.f.of.queued = false;
+    enqueue(alone, make_mixed_plan(alone.f));
+  }
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(r, chosen.plan); });
   struct { // what kernel/mixed_meeting.cuh calls mixed_places
     void* scratch;
     void* counters;
   } places{workspace(r.ordinal, r.stream, scratch_bytes(r, chosen.cut), workspace_kind::scratch),
            workspace(r.ordinal, r.stream, 4 * arrivals(chosen.cut), workspace_kind::zeros)};
+  if (!r.launches) return;
   auto cut = chosen.cut;
-  void* arguments[] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns,
-                       &r.to_rows, &r.to_total, &places};
+  launch_order order = order_of(r, chosen);
+  void* arguments[] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns.to, &r.to_rows.to,
+                       r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &r.to_total, &places, &order};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks());
   shape.block_threads = mixed_threads;
   shape.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
+  shape.overlaps = chosen.plan.reads_ahead;
   launch(k, shape, arguments, r.stream);
 }
 

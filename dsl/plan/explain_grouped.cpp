@@ -452,7 +452,7 @@ void join_domains(grouped_description& d) {
   };
   join(columns);
   if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
-  if (d.joined.total_joins) join(d.domains.back());
+  if (d.joined.total_joins()) join(d.domains.back());
 }
 
 /// Every read after the first is one that a kernel for all of them would not make.

@@ -108,7 +108,8 @@ std::string spell(sorted_rows_plan const& p) {
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}}}", p.stages, p.blocks_per_multiprocessor);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}}}", p.stages, p.blocks_per_multiprocessor,
+                   p.reads_ahead);
 }
 
 std::string spell(plan const& p, int sources, int folds) {

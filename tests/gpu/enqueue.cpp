@@ -2,11 +2,11 @@
 //
 // enqueue and prepare: answers in device memory that nobody waited for, with the bits of run, and the same from a graph that is launched
 // again over other data.
+#include "gpu/captured_stream.hpp"
 #include "gpu/launch.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_arrays.hpp"
 #include "gpu/watchdog.hpp"
-#include "jit/library.hpp"
 
 #include <tally/tally.hpp>
 
@@ -33,44 +33,6 @@ template <class Array, class T>
 bool same(Array const& host, std::vector<T> const& there) {
   return host.size() == there.size() && std::equal(host.begin(), host.end(), there.begin(), [](T a, T b) { return same_bits(a, b); });
 }
-
-/// A stream of the test's own, and what it captures.
-class captured_stream {
-public:
-  captured_stream() {
-    auto const library = jit::open_first({"libcuda.so.1"});
-    REQUIRE(jit::bind(library, "cuStreamBeginCapture_v2", begin_));
-    REQUIRE(jit::bind(library, "cuStreamEndCapture", end_));
-    REQUIRE(jit::bind(library, "cuGraphInstantiateWithFlags", instantiate_));
-    REQUIRE(jit::bind(library, "cuGraphLaunch", launch_));
-    gpu::current_device const in_scope(gpu::device_of(0));
-    REQUIRE(gpu::driver_or_throw().stream_create(&stream_, 1) == 0);
-  }
-  void* handle() const { return stream_; }
-  gpu::stream_ref ref() const { return {stream_}; }
-  static constexpr int global = 0, relaxed = 2;
-  template <class Work>
-  void capture(int mode, Work const& work) {
-    gpu::current_device const in_scope(gpu::device_of(0));
-    REQUIRE(begin_(stream_, mode) == 0);
-    work();
-    void* graph = nullptr;
-    REQUIRE(end_(stream_, &graph) == 0);
-    REQUIRE(instantiate_(&made_, graph, 0) == 0);
-  }
-  void launch() {
-    gpu::current_device const in_scope(gpu::device_of(0));
-    REQUIRE(launch_(made_, stream_) == 0);
-  }
-
-private:
-  int (*begin_)(void*, int) = nullptr;
-  int (*end_)(void*, void**) = nullptr;
-  int (*instantiate_)(void**, void*, unsigned long long) = nullptr;
-  int (*launch_)(void*, void*) = nullptr;
-  gpu::driver::stream stream_ = nullptr;
-  void* made_ = nullptr;
-};
 
 } // namespace
 
@@ -141,6 +103,64 @@ TEST_CASE("groups along axes and between offsets, and as many segments as are co
                         run(from(numbers) | by_segment(first_six, sum), on::cpu)));
     if (count_there < 0 || count_there > most)
       CHECK_THROWS_AS(run(from(column) | by_segment(of_segments, sum).as_many_as(number.data()), on::gpu), bad_offsets);
+  }
+}
+
+TEST_CASE("columns, rows and the whole of matrices, in one launch where they make one") {
+  if (no_kernels()) return;
+  i64 const most = 2048 * 3000;
+  auto const numbers = uneven_numbers<float>(std::size_t(most));
+  on_device const x(numbers);
+  auto const columns = room_for<float>(8000), rows = room_for<float>(8000), whole = room_for<float>(2);
+  auto const places = room_for<i64>(8000), elements = room_for<i64>(1);
+  struct matrix {
+    i64 rows, columns;
+  };
+  for (matrix const& of : {matrix{2048, 3000}, {3000, 2048}, {1024, 4096}, {1000, 1027}, {300, 70}}) {
+    i64 const r = of.rows, c = of.columns;
+    CAPTURE(r);
+    CAPTURE(c);
+    auto const folds = reduce(over<0>(mean), count, over<1>(max, argmax), variance, sum);
+    auto const on_host = run(from(shaped(numbers.data(), r, c)) | folds, on::cpu);
+    auto const [of_columns, n, of_rows, spread, total] = on_host;
+    for (int again = 0; again < 3; ++again) {
+      enqueue(from(shaped(static_cast<float const*>(x.data()), r, c)) | folds, columns.data(), elements.data(), rows.data(), places.data(), whole.data(),
+              whole.data() + 1);
+      auto const prefix = [](auto there, i64 extent) { return there.resize(std::size_t(extent)), there; };
+      CHECK(same(of_columns, prefix(after({}, columns), c)));
+      CHECK(same(std::get<0>(of_rows), prefix(after({}, rows), r)));
+      auto const greatest_at = places.back();
+      CHECK(std::equal(greatest_at.begin(), greatest_at.begin() + r, std::get<1>(of_rows).begin()));
+      CHECK(same(std::vector<float>{spread, total}, after({}, whole)));
+      CHECK(after({}, elements) == std::vector<i64>{n});
+    }
+  }
+}
+
+TEST_CASE("matrices behind each other: what one reads that the one in front writes is there") {
+  if (no_kernels()) return;
+  i64 const r = 2048, c = 4096;
+  auto numbers = uneven_numbers<float>(std::size_t(r * c) + 64);
+  on_device const x(numbers);
+  auto const columns = room_for<float>(std::size_t(c)), rows = room_for<float>(std::size_t(r));
+  auto const of_rows = room_for<float>(2), whole = room_for<float>(1);
+  captured_stream stream;
+  auto const where = on::gpu.stream(stream.handle());
+  for (std::size_t turn = 0; turn < 10; ++turn) {
+    CAPTURE(turn);
+    auto const at = numbers.data() + 4 * turn;
+    auto const there = static_cast<float const*>(x.data()) + 4 * turn;
+    auto const folds = reduce(over<0>(sum), over<1>(sum), sum);
+    for (int again = 0; again < 3; ++again) // of the numbers before, into the same places
+      enqueue(from(shaped(there - (turn > 0 ? 4 : 0), r, c)) | folds, columns.data(), rows.data(), whole.data(), where);
+    enqueue(from(shaped(there, r, c)) | folds, columns.data(), rows.data(), whole.data(), where);
+    enqueue(from(device(static_cast<float const*>(rows.data()), r)) | reduce(sum, max), of_rows.data(), of_rows.data() + 1, where);
+    auto const [host_columns, host_rows, total] = run(from(shaped(at, r, c)) | folds, on::cpu);
+    CHECK(same(host_columns, after(stream.ref(), columns)));
+    CHECK(same(host_rows, after(stream.ref(), rows)));
+    CHECK(same_bits(total, whole.back()[0]));
+    auto const [sum_of_rows, greatest] = run(from(host_rows) | reduce(sum, max), on::cpu);
+    CHECK(same(std::vector<float>{sum_of_rows, greatest}, of_rows.back()));
   }
 }
 

@@ -2,6 +2,7 @@
 //
 // Reductions that are queued behind each other: each may read while the one in front drains, and none may read what somebody else in front
 // of it still writes.
+#include "gpu/captured_stream.hpp"
 #include "gpu/device.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/watchdog.hpp"
@@ -124,6 +125,31 @@ TEST_CASE("answers that go to device memory are there for the reductions behind 
     auto const there = ends.back();
     CHECK(same_bits(there[0], run(from(of_parts) | sum, on::cpu)));
     CHECK(same_bits(there[1], run(from(of_parts) | max, on::cpu)));
+    tally_test_progress();
+  }
+}
+
+TEST_CASE("what a graph writes in front is waited for, though its kernels have numbers of their own") {
+  if (no_kernels()) return;
+  captured_stream stream;
+  auto const place = on::gpu.stream(stream.handle());
+  on_device const big(uneven_numbers<float>(1 << 24));
+  on_device const x(std::vector(100000, 0.f)), sums(std::vector(2, 0.f));
+  auto const in_front = from(device(big.data(), big.size())) | sum;
+  auto const behind = from(device(x.data(), x.size())) | sum;
+  enqueue(in_front, sums.data(), place);
+  enqueue(behind, sums.data() + 1, place);
+  write_late(x.data(), x.size(), 0.f, stream.ref(), false);
+  gpu::wait(0, stream.ref());
+  stream.capture(captured_stream::global, [&] { write_late(x.data(), x.size(), 7.f, stream.ref(), false); });
+  for (int turn = 1; turn <= 20; ++turn) {
+    write_late(x.data(), x.size(), float(turn), stream.ref(), false);
+    enqueue(in_front, sums.data(), place);
+    if (turn % 2) stream.launch();
+    enqueue(behind, sums.data() + 1, place);
+    gpu::wait(0, stream.ref());
+    CAPTURE(turn);
+    CHECK(sums.back()[1] == (turn % 2 ? 7.f : float(turn)) * float(x.size()));
     tally_test_progress();
   }
 }

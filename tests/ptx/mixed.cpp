@@ -31,11 +31,17 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and 
   if (!ptx::can_compile()) return;
   float const x[4]{};
   auto const m = from(shaped(x, 65536, 4096)) | reduce(over<0>(sum(_1 * _1)), over<1>(variance), sum);
-  auto const ring = text_of_mixed(m, {3, 2});
+  auto const ring = text_of_mixed(m, {3, 2, false});
   CHECK(count_in(ring, "cp.async.bulk") > 0);
   CHECK(count_in(ring, "mbarrier.try_wait") > 0);
   CHECK(count_in(ring, "fma.rn.f32") == 0);
-  auto const copied = text_of_mixed(m, {0, 2});
+  CHECK(count_in(ring, "griddepcontrol") == 0);
+  auto const ahead = text_of_mixed(m, {3, 2, true}); // one wait before it reads, for who may not read ahead, and one before it writes
+  CHECK(count_in(ahead, "griddepcontrol.launch_dependents") == 1);
+  CHECK(count_in(ahead, "griddepcontrol.wait") > 1);
+  for (auto at = ahead.find("st.global"); at != ahead.npos; at = ahead.find("st.global", at + 1)) // nothing is written while tiles are read
+    CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
+  auto const copied = text_of_mixed(m, {0, 2, false});
   CHECK(count_in(copied, "cp.async.bulk") == 0);
   CHECK(count_in(copied, "mbarrier.try_wait") == 0);
   CHECK(count_in(copied, "fma.rn.f32") == 0);

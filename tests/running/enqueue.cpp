@@ -34,7 +34,11 @@ TEST_CASE("a pointer to the type of each answer, and a GPU as the place") {
   CHECK_FALSE(takes(from(x) | max.maybe(), f));
   CHECK_FALSE(takes(from(x) | sum(cast<i64>(_1)).checked(), n));
   CHECK_FALSE(takes(from(x) | by_key(cast<int>(_1), 4, sum(_1)), f));
-  CHECK_FALSE(takes(from(shaped(x, 3, 4)) | reduce(over<1>(sum), over<0>(sum)), f, f));
+  CHECK(takes(from(shaped(x, 3, 4)) | reduce(over<1>(sum), count, over<0>(mean, argmax), max), f, n, f, n, f));
+  CHECK_FALSE(takes(from(shaped(x, 3, 4)) | reduce(over<1>(sum), count, over<0>(mean, argmax), max), f, n, f, n));
+  CHECK_FALSE(takes(from(shaped(x, 3, 4)) | reduce(over<1>(sum), count, over<0>(mean, argmax), max), f, f, f, n, f));
+  CHECK_FALSE(takes(from(shaped(x, 3, 4)) | reduce(over<1>(sum), max.maybe()), f, f));
+  CHECK_FALSE(takes(from(x, x) | reduce(sum(_1), by_key(cast<int>(_2), 4, sum(_1))), f, f));
 }
 
 TEST_CASE("what is wrong is told at once") {

@@ -6,11 +6,10 @@
 #include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/leaving.cuh>
 
 namespace tally::inline v0::kernel {
 
-template <class Result>
-struct leaving;
 template <class Nodes>
 struct leaving<answers_at<Nodes>> {
   template <class Program>

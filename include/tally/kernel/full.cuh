@@ -9,6 +9,7 @@
 #include <tally/kernel/exact_leaf.cuh>
 #include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/leaf.cuh>
+#include <tally/kernel/leaving.cuh>
 #include <tally/kernel/partials.cuh>
 
 namespace tally::inline v0::kernel {
@@ -85,17 +86,6 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
   }
 }
 
-/// What becomes of the states of the program. kernel/finish.cuh makes answers of them.
-template <class Result>
-struct leaving;
-template <class States>
-struct leaving<States*> {
-  template <class Program>
-  __device__ __forceinline__ static void leave(Program const&, States const& s, States* at) {
-    *at = s;
-  }
-};
-
 /// Where element e of the first column in memory lies; null where nothing is read.
 __device__ __forceinline__ void const* first_address(pack<> const&, i64) { return nullptr; }
 template <class C, class... Cs>
@@ -115,12 +105,7 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   i64 const leaf = (i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32) * P.leaves_per_warp;
   bool ahead = false;
   if constexpr (P.reads_ahead) {
-    ahead = follows_its_kind(order);
-    if (!ahead)
-      wait_for_launch_in_front();
-    let_next_begin(order);
-    if constexpr (P.stages > 0) // the copy engine sees what the threads see
-      asm volatile("fence.proxy.async.global;" ::: "memory");
+    ahead = begins_ahead(order, P.stages > 0);
   } else if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
     asm volatile("griddepcontrol.launch_dependents;");
     // what the first loads need is an operand of the wait, so that it is computed, and its instructions fetched, before

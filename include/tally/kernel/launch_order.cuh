@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How full reductions that follow each other on a stream overlap: a launch whose place is behind another full reduction reads and folds
-// while that one drains, because such a kernel writes nothing that a pipeline reads; it waits before it touches what they share. That
-// nothing else was launched between the two is told by the numbers that the context gives its grids. Layer 4.
+// How reductions that follow each other on a stream overlap: a launch whose place is behind another one of its kind reads and folds while
+// that one drains, where none in front writes what it reads (the host knows); it waits before it touches what they share. That nothing
+// else was launched between the two is told by the numbers that the context gives its grids. Layer 4.
 // docs/decisions/a_launch_reads_ahead.md
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace tally::inline v0::kernel {
 
 /// Where the launches of a stream leave their marks, null where nothing may be read ahead and no mark is left; what tells this launch
-/// from any other of the process; and how many blocks may find the launch in front not done, which are those that run at once.
+/// from any other of the process; and how many blocks may read ahead, of those that run at once: none where what they read may not be there.
 struct launch_order {
   u64* last;
   u64 number;
@@ -30,7 +30,7 @@ __device__ __forceinline__ u64 mark_of(launch_order const& o) {
 
 __device__ __forceinline__ void wait_for_launch_in_front() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-/// Whether the grid in front is a full reduction that began when all in front of it was done or of its kind, or this grid has found
+/// Whether the grid in front is a reduction that began when all in front of it was done or of its kind, or this grid has found
 /// so already. The same in all threads of a block; what they read after it is what was there when that grid began.
 __device__ __forceinline__ bool follows_its_kind(launch_order const& o) {
   if (o.last == nullptr || blockIdx.x >= o.first_blocks)
@@ -52,6 +52,18 @@ __device__ __forceinline__ void let_next_begin(launch_order const& o) {
   if (blockIdx.x == 0 && o.last != nullptr)
     asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(o.last), "l"(mark_of(o)) : "memory");
   asm volatile("griddepcontrol.launch_dependents;");
+}
+
+/// What a block of a plan that reads ahead does first: false where it has waited for all in front, true where it has yet to, before it
+/// touches what launches share. The copy engine, where it is used, sees what the threads see.
+__device__ __forceinline__ bool begins_ahead(launch_order const& o, bool by_copy_engine) {
+  bool const ahead = follows_its_kind(o);
+  if (!ahead)
+    wait_for_launch_in_front();
+  let_next_begin(o);
+  if (by_copy_engine)
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+  return ahead;
 }
 
 } // namespace tally::inline v0::kernel

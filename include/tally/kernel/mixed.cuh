@@ -8,6 +8,8 @@
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/even_states.cuh>
+#include <tally/kernel/launch_order.cuh>
+#include <tally/kernel/leaving.cuh>
 #include <tally/kernel/mixed_meeting.cuh>
 #include <tally/kernel/tile.cuh>
 #include <tally/kernel/warp_tree.cuh>
@@ -144,7 +146,8 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
   return s;
 }
 
-/// One unit: the states of its columns and of the leaves of its rows go to memory.
+/// One unit: the states of its columns and of the leaves of its rows go to memory when its tiles are folded, those of the rows through
+/// shared memory: a lane's rows lie far from each other.
 template <mixed_plan P, bool Whole, int Own, class Program, class Along>
 __device__ __forceinline__ void fold_unit(Program const& down, Along const& along, mixed_cut const& cut, int slot, int chunk,
                                           typename Program::states* of_columns, typename Along::states* of_rows, unsigned char* room) {
@@ -157,6 +160,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   int const here = Whole ? width : int(cut.columns - first_column < width ? cut.columns - first_column : width);
   int const below = (height < shape.lanes() ? height : shape.lanes()) - lane; // lanes from here on that have a row
   int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
+  auto* const held = reinterpret_cast<typename Along::states*>(room + (P.stages > 0 ? P.stages : 1) * tile_bytes<width, shape.rows>(&down.columns));
   column_lanes<Whole, V, Program> columns;
   auto const rows_of = [&](int k) { return Whole ? shape.rows : (height - 1 - lane - k) / shape.lanes() + 1; };
   read_tiles<P, width, shape.rows>(down.columns, cut, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
@@ -167,7 +171,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       i64 const row = first_row + warp * shape.lanes();
       auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
       if (thread % 32 == 0)
-        of_rows[i64(chunk) * cut.rows + row] = s;
+        held[warp * cut.lanes_of_unit + k] = s;
     }
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
@@ -181,8 +185,13 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       }
     });
   });
+  if constexpr (P.reads_ahead)
+    wait_for_launch_in_front();
   if (thread < 0)
     return;
+  for (int i = thread; i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
+    if (int const k = i % cut.lanes_of_unit, r = i / cut.lanes_of_unit; Whole || (k < tiles && r < rows_of(k)))
+      of_rows[i64(chunk) * cut.rows + band + lane + k + r * shape.lanes()] = held[i];
   if constexpr (!Whole)
     for (int k = tiles; k < cut.lanes_of_unit; ++k)
       columns.add_nothing(down, k);
@@ -192,12 +201,13 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
 }
 
-/// Columns of a matrix, and its rows and its total where Rows and Total have leaves; one of them has.
-template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total>
+/// Columns of a matrix, and its rows and its total where Rows and Total have leaves; one of them has. The result says where the total goes.
+template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total, class Result>
 __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     mixed(__grid_constant__ Columns const down, __grid_constant__ ColumnNodes const column_nodes, __grid_constant__ Rows const rows,
           __grid_constant__ RowNodes const row_nodes, __grid_constant__ Total const total, __grid_constant__ mixed_cut const cut,
-          answer_arrays const to_columns, answer_arrays const to_rows, typename Total::states* to_total, mixed_places const at) {
+          answer_arrays const to_columns, answer_arrays const to_rows, __grid_constant__ Result const to_total, mixed_places const at,
+          [[maybe_unused]] launch_order const order) {
   extern __shared__ __align__(128) unsigned char room[];
   constexpr leaf_shape shape = shape_of<Columns>;
   auto const along = beside_each_other(down.columns, rows, total);
@@ -205,6 +215,8 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   static_assert(Along::leaf_count > 0, "columns alone are folded by threads across groups");
   int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
   auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
+  if constexpr (P.reads_ahead)
+    begins_ahead(order, P.stages > 0);
   bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
   if (whole)
     fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);

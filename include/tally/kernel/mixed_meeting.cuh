@@ -7,6 +7,7 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/chunks.cuh>
+#include <tally/kernel/leaving.cuh>
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/mixed_plan.hpp>
 
@@ -180,11 +181,11 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   return s[0];
 }
 
-/// Units beside each other meet in their rows: done(states, row) for every row, and the total in *to_total. Called by the block that came
+/// Units beside each other meet in their rows: done(states, row) for every row, and what is left of the total where to_total says. Called by the block that came
 /// last to its group of them.
-template <class Rows, class Along, class Total, class Room, class Done>
+template <class Rows, class Along, class Total, class Room, class Result, class Done>
 __device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, slot_meeting const& m,
-                                          int slot, unsigned char* room, typename Total::states* to_total, Done const& done) {
+                                          int slot, unsigned char* room, Result const& to_total, Done const& done) {
   constexpr leaf_shape shape = shape_of<Along>;
   int const band = slot / cut.splits, lanes = cut.lanes_of_unit;
   i64 const first = i64(band) * shape.elements();
@@ -205,7 +206,7 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const& total
           at.of_rows[row] = rest;
       });
   if constexpr (Total::leaf_count > 0)
-    if (last && comes_last({at.band_arrivals + band, cut.splits})) {
+    if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits})) {
       i64 const left = cut.rows - first;
       auto const s = fold_with_block(total, at.of_rows + first, left < shape.elements() ? left : shape.elements(), room);
       if (threadIdx.x == 0)
@@ -213,7 +214,7 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const& total
       if (comes_last({at.last_arrival, cut.bands})) {
         auto const all = fold_with_block(total, at.of_bands, cut.bands, room);
         if (threadIdx.x == 0)
-          *to_total = all;
+          leaving<Result>::leave(total, all, to_total);
       }
     }
 }

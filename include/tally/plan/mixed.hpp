@@ -23,11 +23,12 @@ struct mixed_facts {
 
 /// The plan and the cut of one launch; `joins` is false where separate reads are made, for the reasons given.
 struct mixed_planned {
-  bool joins, total_joins;
+  bool joins;
   mixed_plan plan;
   mixed_cut cut;
   i64 shared_bytes;
   why_not_list why_not;
+  constexpr bool total_joins() const { return cut.total; }
   constexpr i64 blocks() const { return i64(cut.slots()) * cut.chunks; }
 };
 
@@ -61,6 +62,8 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
 
 /// Bytes of a tile: a leaf's rows of a leaf's width.
 constexpr i64 mixed_tile_bytes(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() * f.rows_per_leaf; }
+/// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most.
+constexpr i64 mixed_row_bytes(mixed_facts const& f) { return i64(f.along_bytes) * f.of.elements_per_leaf(); }
 
 /// The load and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit, which hides
 /// where each begins and ends.
@@ -72,14 +75,14 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
     if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0)
       aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
   out.plan.blocks_per_multiprocessor = 6 * tile <= room && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
-  i64 const fit = room / out.plan.blocks_per_multiprocessor / (tile > 0 ? tile : 1);
+  i64 const fit = (room / out.plan.blocks_per_multiprocessor - mixed_row_bytes(f)) / (tile > 0 ? tile : 1);
   out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, 6)) : 0;
   if (!aligned)
     out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
-  i64 const held = (out.plan.stages > 0 ? out.plan.stages : 1) * tile, meeting = i64(mixed_folding_threads) * f.along_bytes;
-  out.shared_bytes = held > meeting ? held : meeting;
+  out.shared_bytes = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + mixed_row_bytes(f);
+  out.plan.reads_ahead = f.of.queued && f.of.target.compute_major >= 9;
   if (out.shared_bytes > room) {
-    out.why_not.add("one read", "a tile takes {0} bytes of shared memory, a block has {1}", -1, out.shared_bytes, room);
+    out.why_not.add("one read", "a tile and its rows take {0} bytes of shared memory, a block has {1}", -1, out.shared_bytes, room);
     return false;
   }
   return true;
@@ -115,7 +118,7 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(cut.chunks);
   bool const whole_rows = cut.columns % width == 0 && (cut.chunks & (cut.chunks - 1)) == 0;
-  out.total_joins = f.total && whole_rows;
+  cut.total = f.total && whole_rows;
   if (f.total && !whole_rows)
     out.why_not.add("total in the same read", "a row of {0} elements is no subtree of the whole: its leaves are not a power of two", -1,
                     cut.columns);
@@ -129,7 +132,7 @@ constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
   if (out.joins)
     planning::cut_mixed(f, out);
-  out.joins = out.joins && (f.rows || out.total_joins) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
+  out.joins = out.joins && (f.rows || out.total_joins()) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
   return out;
 }
 

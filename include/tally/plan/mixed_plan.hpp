@@ -12,6 +12,7 @@ namespace tally::inline v0 {
 struct mixed_plan {
   int stages; ///< of the ring of tiles of a block; 0: one tile that threads fill
   int blocks_per_multiprocessor;
+  bool reads_ahead; ///< folds before the launch in front is done
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
 
@@ -29,6 +30,7 @@ struct mixed_cut {
   int lanes_of_unit;
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
+  bool total; ///< the folds of the whole are in the same read
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
   constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }

@@ -52,21 +52,20 @@ constexpr int words_of(pack<States...> const*) {
 /// The constants of a program's type, one object per type.
 template <class Program>
 gpu::program_type const& type_of() {
-  static gpu::kernels_of<plan> kernels;
   static gpu::program_type const type{&name_of<Program>,
                                       &definitions_of<Program>,
                                       sizeof(Program),
                                       alignof(Program),
                                       sizeof(typename Program::states),
-                                      words_of(static_cast<typename Program::states const*>(nullptr)),
-                                      &kernels};
+                                      words_of(static_cast<typename Program::states const*>(nullptr))};
   return type;
 }
 
 /// A request to run a program on a GPU; the program must outlive it.
 template <class Program>
 gpu::full_request request_for(Program& p, on::gpu_place where, contract c) {
-  gpu::full_request r{&type_of<Program>(), &p, facts_of(p, target{}, c), {}, where.ordinal, where.queue, nullptr};
+  static gpu::kernels_of<plan> kernels;
+  gpu::full_request r{&type_of<Program>(), &kernels, &p, facts_of(p, target{}, c), {}, where.ordinal, where.queue, nullptr};
   places_of(p, r.columns);
   return r;
 }

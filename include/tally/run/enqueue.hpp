@@ -4,30 +4,67 @@
 // stream is captured into a graph. Layer 5. Nothing comes to the host, so what only the data can make wrong is not told.
 #pragma once
 
-#include <tally/run/gpu_finish.hpp>
-#include <tally/run/run_into_grouped.hpp>
+#include <tally/run/enqueue_domain.hpp>
 
 namespace tally::inline v0 {
 
 namespace detail {
 
-/// What an enqueued reduction folds, as a domain: folds of the whole source are one group, whose bits are those of run.
-struct whole_source {};
-template <class... Options, class R>
-constexpr auto enqueued_domain(R const& r) {
-  if constexpr (is_grouped<R>) {
-    return r.folds.first.bind(pipe_for<Options...>(r.pipe));
-  } else {
-    auto b = bind_for<Options...>(r);
-    return domain<whole_source, decltype(b.program), decltype(b.nodes)>{{}, b.program, b.nodes};
-  }
+/// Item I of a reduction as a domain, under the contract among the options; folds of the whole source are one domain together.
+template <int I, class... Options, class R>
+constexpr auto domain_of_item(R const& r) {
+  return get<I>(r.folds).bind(pipe_for<Options...>(r.pipe));
 }
-template <class Domain>
-inline constexpr bool is_enqueued = is_along_axes<Domain>;
-template <class Program, class Nodes>
-inline constexpr bool is_enqueued<domain<whole_source, Program, Nodes>> = true;
-template <class Offset, class Program, class Nodes>
-inline constexpr bool is_enqueued<domain<groups_between_offsets<Offset>, Program, Nodes>> = true;
+template <class... Options, class R>
+constexpr auto whole_domain(R const& r) {
+  auto const of = [](auto const& b) { return domain<whole_source, std::remove_cvref_t<decltype(b.program)>, std::remove_cvref_t<decltype(b.nodes)>>{{}, b.program, b.nodes}; };
+  if constexpr (is_grouped<R>)
+    return of(bind_to(pipe_for<Options...>(r.pipe), whole_folds(r.folds)));
+  else
+    return of(bind_for<Options...>(r));
+}
+template <int I, class R>
+inline constexpr bool is_grouping_item = grouping<std::remove_cvref_t<decltype(get<I>(std::declval<R const&>().folds))>>;
+
+/// How many answers item I has, and how many those before it have.
+template <int I, class R, class... Options>
+constexpr int answers_of_item() {
+  if constexpr (is_grouping_item<I, R>)
+    return decltype(domain_of_item<I, Options...>(std::declval<R const&>()).nodes)::size;
+  else
+    return 1;
+}
+template <int I, class R, class... Options>
+constexpr int answers_before() {
+  int n = 0;
+  for_each_index<I>([&](auto k) { n += answers_of_item<k, R, Options...>(); });
+  return n;
+}
+/// The outputs of item I, and of the folds of the whole source.
+template <int I, class R, class... Options, class Outputs>
+constexpr auto outputs_of_item(Outputs const& all) {
+  return [&]<int... K>(index_list<K...>) {
+    return make_pack(get<answers_before<I, R, Options...>() + K>(all)...);
+  }(indices_up_to<answers_of_item<I, R, Options...>()>{});
+}
+template <class R, class... Options, class Outputs>
+constexpr auto outputs_of_whole(Outputs const& all) {
+  return [&]<int... I>(index_list<I...>) {
+    auto const of = [&]<int K>(index_constant<K>) {
+      if constexpr (is_grouping_item<K, R>)
+        return pack<>{};
+      else
+        return outputs_of_item<K, R, Options...>(all);
+    };
+    return join_all(of(index_constant<I>{})...);
+  }(indices_up_to<decltype(R::folds)::size>{});
+}
+template <class... Outputs>
+answer_arrays places_of_outputs(pack<Outputs...> const& outputs) {
+  answer_arrays to{};
+  for_each_index<int(sizeof...(Outputs))>([&](auto i) { to.at[i] = get<i>(outputs).to; });
+  return to;
+}
 
 template <class Program, class Nodes, class Outputs>
 inline constexpr bool are_pointers_to_answers = false;
@@ -35,22 +72,51 @@ template <class Program, class... Nodes, class... Ts>
   requires(sizeof...(Nodes) == sizeof...(Ts))
 inline constexpr bool are_pointers_to_answers<Program, pack<Nodes...>, pack<pointer_output<Ts>...>> =
     (true && ... && std::same_as<Ts, group_answer_of<Nodes, Program>>);
+/// Whether kernels finish a domain by themselves, and whether these outputs are where.
+template <class Domain>
+inline constexpr bool finishes = false;
+template <class Domain>
+  requires is_enqueued<Domain>
+inline constexpr bool finishes<Domain> = !any_checked<decltype(Domain::program)>;
+template <class Domain, class Outputs>
+inline constexpr bool takes_answers = are_pointers_to_answers<decltype(Domain::program), decltype(Domain::nodes), Outputs>;
 
 template <class... Folds>
 constexpr bool some_may_be_absent(pack<Folds...> const*) {
   return (may_be_absent<Folds> || ...);
 }
+/// Why a reduction that run takes on a GPU is refused, as a verdict: what no kernel finishes, and outputs of other types or numbers.
 template <class R, class... Options, class... Outputs>
-constexpr auto judge_domain_of(pack<Outputs...> const*) {
-  using Domain = decltype(enqueued_domain<Options...>(std::declval<R const&>()));
-  if constexpr (is_enqueued<Domain>) {
-    using Program = decltype(Domain::program);
-    if constexpr (!any_checked<Program> && are_pointers_to_answers<Program, decltype(Domain::nodes), pack<Outputs...>>)
+constexpr auto judge_domains(pack<Outputs...> const*) {
+  constexpr int items = decltype(R::folds)::size;
+  constexpr bool all_finish = []<int... I>(index_list<I...>) {
+    return (true && ... && [] {
+      if constexpr (is_grouping_item<I, R>)
+        return finishes<decltype(domain_of_item<I, Options...>(std::declval<R const&>()))>;
+      else
+        return true;
+    }()) && finishes<decltype(whole_domain<Options...>(std::declval<R const&>()))> &&
+           !some_may_be_absent(static_cast<decltype(whole_folds(std::declval<R const&>().folds)) const*>(nullptr));
+  }(indices_up_to<items>{});
+  if constexpr (!all_finish) {
+    return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>>>{};
+  } else if constexpr (answers_before<items, R, Options...>() != int(sizeof...(Outputs))) {
+    return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>, Outputs...>>{};
+  } else {
+    using All = pack<Outputs...>;
+    constexpr bool all_taken = []<int... I>(index_list<I...>) {
+      return (true && ... && [] {
+        if constexpr (is_grouping_item<I, R>)
+          return takes_answers<decltype(domain_of_item<I, Options...>(std::declval<R const&>())),
+                               decltype(outputs_of_item<I, R, Options...>(std::declval<All const&>()))>;
+        else
+          return true;
+      }()) && takes_answers<decltype(whole_domain<Options...>(std::declval<R const&>())), decltype(outputs_of_whole<R, Options...>(std::declval<All const&>()))>;
+    }(indices_up_to<items>{});
+    if constexpr (all_taken)
       return allowed{};
     else
       return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>, Outputs...>>{};
-  } else {
-    return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>>>{};
   }
 }
 /// Why a call of enqueue is refused, as a verdict: what run refuses on a GPU, and what no kernel finishes.
@@ -63,18 +129,13 @@ constexpr auto judge_enqueue(pack<Options...> const*, Outputs const* outputs) {
   else if constexpr (is_grouped<R>) {
     if constexpr (!runnable_grouped<R, Options...>)
       return judge_grouped_call<R, Options...>();
-    else if constexpr (!std::same_as<decltype(judge_run_grouped<on::gpu_place, Options...>(static_cast<R const*>(nullptr))), allowed>)
-      return judge_run_grouped<on::gpu_place, Options...>(static_cast<R const*>(nullptr));
-    else if constexpr (decltype(R::folds)::size != 1)
-      return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>>>{};
     else
-      return judge_domain_of<R, Options...>(outputs);
+      return first_reason<decltype(judge_run_grouped<on::gpu_place, Options...>(static_cast<R const*>(nullptr))),
+                          decltype(judge_domains<R, Options...>(outputs))>();
   } else if constexpr (!runnable<R, Options...>)
     return judge_call<R, Options...>();
-  else if constexpr (some_may_be_absent(static_cast<decltype(R::folds) const*>(nullptr)))
-    return reason<because::enqueue_needs_a_kernel_that_finishes<because::type_of<R>>>{};
   else
-    return first_reason<decltype(judge_run<R, on::gpu_place, Options...>()), decltype(judge_domain_of<R, Options...>(outputs))>();
+    return first_reason<decltype(judge_run<R, on::gpu_place, Options...>()), decltype(judge_domains<R, Options...>(outputs))>();
 }
 template <class R, class... Arguments>
 using verdict_on_enqueue =
@@ -82,92 +143,41 @@ using verdict_on_enqueue =
 template <class R, class... Arguments>
 concept enqueueable = std::same_as<verdict_on_enqueue<R, Arguments...>, allowed>;
 
-/// One call: where, how, to what, and whether anything is queued.
-struct enqueue_call {
-  on::gpu_place where;
-  contract promise;
-  answer_arrays to;
-  bool launches;
+/// Calls f(domain, places of its answers, item) for every domain of a reduction that has answers; the whole source is item -1.
+template <class... Options, class R, class Outputs, class F>
+void for_each_domain(R const& r, Outputs const& outputs, F const& f) {
+  for_each_index<decltype(R::folds)::size>([&](auto i) {
+    if constexpr (is_grouping_item<i, R>)
+      f(domain_of_item<i, Options...>(r), places_of_outputs(outputs_of_item<i, R, Options...>(outputs)), index_constant<i>{});
+  });
+  auto const of_whole = outputs_of_whole<R, Options...>(outputs);
+  if constexpr (decltype(outputs_of_whole<R, Options...>(outputs))::size > 0)
+    f(whole_domain<Options...>(r), places_of_outputs(of_whole), index_constant<-1>{});
+}
+
+/// Queues the columns, rows and whole of a matrix as one read, where they make one: which items have their answers by it, -1 for none.
+struct enqueued_together {
+  int columns = -1, rows = -1;
+  bool whole = false;
+  constexpr bool has(int item) const { return item == -1 ? whole : item == columns || item == rows; }
 };
-
-template <class... Ts>
-constexpr std::size_t most_bytes() {
-  std::size_t most = 0;
-  ((most = sizeof(Ts) > most ? sizeof(Ts) : most), ...);
-  return most;
-}
-
-/// The answers of groups that nothing is folded of.
-template <class Program, class Nodes>
-void enqueue_answers(Program const& p, Nodes const& nodes, i64 groups, enqueue_call const& call) {
-  static gpu::kernel_cell cell;
-  gpu::enqueue({&group_type_of<Program, Nodes>(), &cell, &p, &nodes, groups, call.to, call.where.ordinal, call.where.queue, call.launches});
-}
-
-template <class Program>
-int place_on_gpu(Program& p, gpu::column_place* places, on::gpu_place where) {
-  constexpr int count = decltype(p.columns)::size;
-  int const home = where.ordinal >= 0 ? where.ordinal : gpu::home_of(places, count);
-  check_gpu_can_keep(places, count, home < 0 ? 0 : home);
-  return home < 0 ? 0 : home;
-}
-
-template <class Program, class... Nodes, class Source>
-void enqueue_groups(domain<whole_source, Program, pack<Nodes...>> const& d, Source const&, enqueue_call& call) {
-  static gpu::kernels_of<plan> kernels;
-  auto p = d.program;
-  gpu::column_place places[max_sources]{};
-  if (p.extent > 0)
-    places_of(p, places);
-  call.where.ordinal = place_on_gpu(p, places, call.where);
-  if (p.extent == 0 || Program::leaf_count == 0) // count alone is the extent
-    return enqueue_answers(p, d.nodes, 1, call);
-  answers_at<pack<Nodes...>> const answers{d.nodes, call.to};
-  gpu::answers_in_kernel const finished{&group_type_of<Program, pack<Nodes...>>(), &kernels, &answers, call.to.at, int(sizeof...(Nodes)),
-                                        most_bytes<group_answer_of<Nodes, Program>...>()};
-  auto request = request_for(p, call.where, call.promise);
-  request.f.queued = true;
-  request.finished = &finished;
-  request.launches = call.launches;
-  gpu::enqueue(request);
-}
-
-template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
-void enqueue_groups(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, enqueue_call& call) {
-  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
-  auto p = d.program;
-  gpu::column_place places[max_sources]{};
-  if (at.groups > 0 && at.extent > 0)
-    places_in_grid(p, at, places);
-  call.where.ordinal = place_on_gpu(p, places, call.where);
-  gpu::staged_columns staged;
-  if (at.groups > 0 && (at.extent == 0 || Program::leaf_count == 0)) {
-    p.extent = at.extent;
-    enqueue_answers(p, d.nodes, at.groups, call);
-  } else if (at.groups > 0) {
-    queue_groups(p, d.nodes, at, call.where, call.promise, call.to, staged, call.launches);
-  }
-}
-
-template <class Offset, class Program, class Nodes, class Source>
-void enqueue_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, enqueue_call& call) {
-  check_entries(d.where);
-  auto p = d.program;
-  gpu::column_place places[max_sources]{};
-  if (p.extent > 0)
-    places_of(p, places);
-  call.where.ordinal = place_on_gpu(p, places, call.where);
-  check_gpu_can_keep(d.where.offsets, "the memory of offsets", 0, call.where.ordinal);
-  if (d.where.count != nullptr)
-    check_gpu_can_keep(d.where.count, "the number of segments", 0, call.where.ordinal);
-  if (d.where.segments() == 0)
-    return;
-  auto request = segments_request_for(d, p, 0, call.where, call.promise);
-  request.to = call.to;
-  request.told = false;
-  request.launches = call.launches;
-  gpu::staged_columns staged;
-  gpu::enqueue(request, staged);
+template <class... Options, class R, class Outputs>
+enqueued_together enqueue_together([[maybe_unused]] R const& r, [[maybe_unused]] Outputs const& outputs, [[maybe_unused]] enqueue_call const& call) {
+  enqueued_together out;
+  if constexpr (is_grouped<R> && decltype(R::folds)::size > 1)
+    if constexpr (constexpr mixed_items at = mixed_items_of<R>; at.columns >= 0) {
+      auto const whole = whole_domain<Options...>(r);
+      auto read = mixed_read_of<at>(r.folds, pipe_for<Options...>(r.pipe), whole.program.leaves, call.where, call.promise, true);
+      if (read.joins()) {
+        answer_arrays rows{};
+        if constexpr (at.rows >= 0)
+          rows = places_of_outputs(outputs_of_item<at.rows, R, Options...>(outputs));
+        read.queue_answers_to(places_of_outputs(outputs_of_item<at.columns, R, Options...>(outputs)), rows, whole.nodes,
+                              places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
+        out = {at.columns, at.rows, read.planned().total_joins()};
+      }
+    }
+  return out;
 }
 
 template <class R, class... Arguments>
@@ -179,31 +189,36 @@ void enqueue_or_prepare(bool launches, R const& r, Arguments&... arguments) {
   check_source(r.pipe.source);
   unpack(
       [&]<class... Options>(Options... o) {
-        auto const d = enqueued_domain<Options...>(r);
-        check_folds(d.program.leaves);
+        for_each_domain<Options...>(r, outputs, [](auto const& d, auto const&, auto) { check_folds(d.program.leaves); });
         if (gpu::device_count() == 0)
           throw no_gpu(gpu::why_no_device());
-        enqueue_call call{{}, contract_in(o...), {}, launches};
+        enqueue_call call{{}, contract_in(o...), launches};
         if constexpr ((place<Options> || ...))
           call.where = place_in(o...);
         if (call.where.ordinal < 0)
           (void)gpu::residence_of(get<0>(outputs).to, &call.where.ordinal);
         for_each_index<count>([&](auto i) {
-          call.to.at[i] = get<i>(outputs).to;
           check_gpu_can_keep(get<i>(outputs).to, "output ", i + 1, call.where.ordinal < 0 ? 0 : call.where.ordinal);
         });
-        enqueue_groups(d, r.pipe.source, call);
+        for_each_domain<Options...>(r, outputs, [&](auto const& d, auto const&, auto) { call.where.ordinal = gpu_that_keeps(d, r.pipe.source, call.where); });
+        auto const together = enqueue_together<Options...>(r, outputs, call);
+        for_each_domain<Options...>(r, outputs, [&](auto const& d, answer_arrays const& to, auto item) {
+          if (!together.has(item))
+            enqueue_domain(d, r.pipe.source, to, call);
+        });
       },
       options);
 }
 
 } // namespace detail
 
-/// Queues a reduction on the stream of a GPU and returns. The columns, the offsets and the outputs, one pointer an answer with room for
-/// all of it, are in memory of that GPU (or managed) and stay as they are until the stream has passed. Answers are those of run, but an
-/// empty input has the answer of the identity, as an empty group has. A first call compiles and allocates; after it, or after prepare, on
-/// the same stream the stream may be under capture. Offsets that fall or leave the source make their answers unspecified; a counted number of
-/// segments is taken into [0, most]. Throws what run throws of columns, null_column, wrong_residence, and what a GPU can report.
+/// Queues a reduction on the stream of a GPU and returns: folds of the whole source and groupings along axes or between offsets, each in a
+/// launch of its own but for columns, rows and whole of a matrix, which share one. The columns, the offsets and the outputs, one pointer an
+/// answer with room for all of it, are in memory of that GPU (or managed) and stay as they are until the stream has passed. Answers are those
+/// of run, but an empty input has the answer of the identity, as an empty group has. A first call compiles and allocates; after it, or after
+/// prepare, on the same stream the stream may be under capture. Offsets that fall or leave the source make their answers unspecified; a
+/// counted number of segments is taken into [0, most]. Throws what run throws of columns, null_column, wrong_residence, and what a GPU can
+/// report.
 template <class R, class... Arguments>
   requires detail::enqueueable<R, Arguments...>
 void enqueue(R const& r, Arguments&&... arguments) {

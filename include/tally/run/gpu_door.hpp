@@ -19,7 +19,6 @@ struct program_type {
   std::string (*definitions)(); ///< device text it needs
   std::size_t bytes, alignment, states_bytes;
   int words_per_partial; ///< 32-bit words of all states
-  kernels_of<tally::plan>* kernels;
 };
 
 /// A column that may have to move: where its pointer stands in the program, and what it spans.
@@ -31,10 +30,9 @@ struct column_place {
 
 /// Answers that the kernel makes of the states and leaves in device memory.
 struct answers_in_kernel {
-  group_type const* type;           ///< of the program and of the nodes
-  kernels_of<tally::plan>* kernels; ///< those that make these answers
-  void const* argument;             ///< what plan/group_facts.hpp calls answers_at
-  void* const* places;              ///< where `count` answers go, of `bytes` at most
+  group_type const* type; ///< of the program and of the nodes
+  void const* argument;   ///< what plan/group_facts.hpp calls answers_at
+  void* const* places;    ///< where `count` answers go, of `bytes` at most
   int count;
   std::size_t bytes;
 };
@@ -42,6 +40,7 @@ struct answers_in_kernel {
 /// One run of a program.
 struct full_request {
   program_type const* type;
+  kernels_of<tally::plan>* kernels; ///< of this type, and of what becomes of its states
   void* program; ///< pointers of staged columns are replaced in place
   facts f;       ///< the target is filled in by the door
   column_place columns[max_sources];

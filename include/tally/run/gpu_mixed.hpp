@@ -8,6 +8,13 @@
 
 namespace tally::inline v0::gpu {
 
+/// Answers to memory of the device: `count` arrays, of answers of `bytes` at most.
+struct mixed_answers {
+  answer_arrays to;
+  int count;
+  std::size_t bytes;
+};
+
 /// One read of a matrix; `rows` and `total` may have no folds.
 struct mixed_request {
   group_type const *columns_type, *rows_type, *total_type;
@@ -17,10 +24,12 @@ struct mixed_request {
   void const *column_nodes, *row_nodes;
   column_place places[max_sources];
   mixed_facts f;
-  answer_arrays to_columns, to_rows;
-  void* to_total; ///< memory that the device can write
+  mixed_answers to_columns, to_rows;
+  void* to_total;                              ///< memory that the device can write, for the states of the whole
+  answers_in_kernel const* finished = nullptr; ///< answers of the whole instead, of nodes that total_type knows; null: states
   int ordinal;
   stream_ref stream;
+  bool launches = true; ///< false: everything is made that a launch needs, and nothing is queued
 };
 
 /// Stages columns and plans; nothing is queued but the staging. Throws the typed errors of staging.

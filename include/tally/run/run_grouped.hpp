@@ -159,7 +159,7 @@ auto run_grouped_mixed(R const& r, on::gpu_place where, contract c) {
   if (!read.joins())
     return run_grouped_apart<Options...>(r, where, c);
   read.queue();
-  auto const states = read.planned().total_joins ? read.total() : compute(whole.program, where, c);
+  auto const states = read.planned().total_joins() ? read.total() : compute(whole.program, where, c);
   check_overflow(whole.program.leaves, states);
   auto const answer = [&]<int I>(index_constant<I>) {
     if constexpr (I == at.columns)

@@ -38,6 +38,13 @@ constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
   return {-1, -1};
 }
 
+template <class... Ts>
+constexpr std::size_t most_bytes() {
+  std::size_t most = 0;
+  ((most = sizeof(Ts) > most ? sizeof(Ts) : most), ...);
+  return most;
+}
+
 template <class... Leaves>
 constexpr bool all_commute(pack<Leaves...> const*) {
   return (true && ... && Leaves::monoid_type::law.commutative);
@@ -89,11 +96,12 @@ public:
 
   template <class Source>
   mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
-             Total const& total, Source const& s, on::gpu_place where, contract c)
+             Total const& total, Source const& s, on::gpu_place where, contract c, bool queued = false)
       : columns_(columns), rows_(rows), total_(total) {
     axes_layout const at = layout_of(s, ColumnWhere::is_reduced);
     where.ordinal = ordinal_for(columns_.program, at, where);
     columns_.program.extent = at.extent;
+    total_.extent = at.extent * at.groups;
     request_ = request_of_types();
     request_.columns = &columns_.program;
     request_.rows = &rows_.program;
@@ -104,6 +112,7 @@ public:
     request_.stream = where.queue;
     places_in_grid(columns_.program, at, request_.places);
     request_.f = facts(columns_.program, at, c);
+    request_.f.of.queued = queued;
     if (at.groups > 0 && at.extent > 0)
       planned_ = gpu::plan_mixed(request_, staged_);
   }
@@ -134,10 +143,26 @@ public:
 
   /// Queues the read, its answers to device memory, and the states of the whole too if they have joined.
   void queue_to(answer_arrays const& columns, answer_arrays const& rows, void* total) {
-    request_.to_columns = columns;
-    request_.to_rows = rows;
+    request_.to_columns = {columns, sizeof...(ColumnNodes), most_bytes<group_answer_of<ColumnNodes, ColumnProgram>...>()};
+    request_.to_rows = {rows, sizeof...(RowNodes), most_bytes<group_answer_of<RowNodes, RowProgram>...>()};
     request_.to_total = total;
     gpu::enqueue(request_, planned_);
+  }
+  /// The same with the answers of the whole, if it has joined. `launches` is that of gpu::mixed_request.
+  template <class... Nodes>
+  void queue_answers_to(answer_arrays const& columns, answer_arrays const& rows, pack<Nodes...> const& nodes, answer_arrays const& total, bool launches) {
+    static gpu::kernels_of<mixed_plan> kernels;
+    answers_at<pack<Nodes...>> const answers{nodes, total};
+    gpu::answers_in_kernel const finished{&group_type_of<Total, pack<Nodes...>>(), &answers, total.at, sizeof...(Nodes),
+                                          most_bytes<group_answer_of<Nodes, Total>...>()};
+    request_.launches = launches;
+    if (planned_.total_joins()) {
+      request_.kernels = &kernels;
+      request_.total_type = finished.type;
+      request_.finished = &finished;
+    }
+    queue_to(columns, rows, nullptr);
+    request_.finished = nullptr;
   }
   /// Queues the read; total() is there if it has joined.
   void queue() {
@@ -193,14 +218,14 @@ private:
 
 /// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.
 template <mixed_items At, class Folds, class Pipe, class Leaves>
-auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c) {
+auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false) {
   auto const columns = get<At.columns>(items).bind(pipe);
   auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
   check_folds(columns.program.leaves);
   check_folds(rows.program.leaves);
   auto const total = with_leaves(columns.program.columns, whole);
   return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>(
-      columns, rows, total, pipe.source, where, c);
+      columns, rows, total, pipe.source, where, c, queued);
 }
 
 } // namespace tally::inline v0::detail

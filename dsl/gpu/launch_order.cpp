@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the reductions of a stream that may not be done yet write. A stream that is made where another one was inherits its ranges,
-// which makes a launch wait that need not. Compiled side, gpu.
-#include "gpu/unfinished_writes.hpp"
+// How launches that read ahead are told where they stand. What the launches of a stream that may not be done yet write is kept; a stream
+// that is made where another one was inherits it, which makes a launch wait that need not. Compiled side, gpu.
+#include "gpu/launch_order.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -21,8 +22,7 @@ struct writes_of_stream {
 
 bool overlap(byte_range const& a, byte_range const& b) noexcept { return a.first < b.first + b.count && b.first < a.first + a.count; }
 
-} // namespace
-
+/// Whether none of the launches in front, since the last of which this was false, writes a byte of what the next one reads.
 bool reads_nothing_unfinished(int ordinal, driver::stream stream, std::span<byte_range const> reads, std::span<byte_range const> writes) {
   static std::mutex busy;
   static auto& streams = *new std::vector<writes_of_stream>; // launches may outlive static objects
@@ -37,6 +37,21 @@ bool reads_nothing_unfinished(int ordinal, driver::stream stream, std::span<byte
   for (auto const& w : writes)
     if (std::find(ranges.begin(), ranges.end(), w) == ranges.end()) ranges.push_back(w);
   return finished;
+}
+
+} // namespace
+
+ranges_of_columns::ranges_of_columns(column_place const* columns, int sources) {
+  for (int i = 0; i < sources; ++i)
+    if (auto const& c = columns[i]; c.pointer != nullptr)
+      at[count++] = range_of(static_cast<char const*>(*c.pointer) + c.low_bytes, static_cast<std::size_t>(c.bytes));
+}
+
+launch_order order_of_launch(int ordinal, driver::stream stream, char* head, unsigned at_once, std::span<byte_range const> reads,
+                             std::span<byte_range const> writes) {
+  static std::atomic<u64> launches{0};
+  bool const ahead = reads_nothing_unfinished(ordinal, stream, reads, writes);
+  return {head + mark_at, launches.fetch_add(1, std::memory_order_relaxed), ahead ? at_once : 0};
 }
 
 } // namespace tally::inline v0::gpu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How launches that read ahead of the one in front are told where they stand (kernel/launch_order.cuh), and that nothing they read may
+// still be on its way. Compiled side, gpu.
+#pragma once
+
+#include "gpu/device.hpp"
+
+#include <tally/run/gpu_door.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tally::inline v0::gpu {
+
+/// The head of a workspace that launches of a stream share: a cache line, with the epoch and then the mark of the launch in front.
+inline constexpr std::size_t head_bytes = 64, mark_at = 8;
+
+/// What kernel/launch_order.cuh calls launch_order.
+struct launch_order {
+  void* last;
+  u64 number;
+  unsigned first_blocks;
+};
+
+/// Bytes in device memory.
+struct byte_range {
+  std::uintptr_t first;
+  std::size_t count;
+  friend bool operator==(byte_range const&, byte_range const&) = default;
+};
+inline byte_range range_of(void const* first, std::size_t bytes) { return {reinterpret_cast<std::uintptr_t>(first), bytes}; }
+
+/// The bytes that columns span.
+struct ranges_of_columns {
+  byte_range at[max_sources];
+  std::size_t count = 0;
+  ranges_of_columns(column_place const* columns, int sources);
+  operator std::span<byte_range const>() const { return {at, count}; }
+};
+
+/// The order of a launch that is made now, whose plan reads ahead and of which `at_once` blocks run at the same time. It waits where one in
+/// front that may not be done writes what it reads; what it writes is noted for those behind.
+launch_order order_of_launch(int ordinal, driver::stream stream, char* head, unsigned at_once, std::span<byte_range const> reads,
+                             std::span<byte_range const> writes);
+
+} // namespace tally::inline v0::gpu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One domain of a reduction from device memory to device memory, queued and not waited for: the whole source, groups along axes, groups
+// between offsets. Layer 5.
+#pragma once
+
+#include <tally/run/gpu_finish.hpp>
+#include <tally/run/run_into_grouped.hpp>
+
+namespace tally::inline v0::detail {
+
+/// Folds of the whole source as a domain: one group, whose bits are those of run.
+struct whole_source {};
+template <class Domain>
+inline constexpr bool is_enqueued = is_along_axes<Domain>;
+template <class Program, class Nodes>
+inline constexpr bool is_enqueued<domain<whole_source, Program, Nodes>> = true;
+template <class Offset, class Program, class Nodes>
+inline constexpr bool is_enqueued<domain<groups_between_offsets<Offset>, Program, Nodes>> = true;
+
+/// One call: where, how, and whether anything is queued.
+struct enqueue_call {
+  on::gpu_place where;
+  contract promise;
+  bool launches;
+};
+
+template <class Program>
+int gpu_that_keeps(Program const&, gpu::column_place* places, on::gpu_place where) {
+  constexpr int count = decltype(Program::columns)::size;
+  int const home = where.ordinal >= 0 ? where.ordinal : gpu::home_of(places, count);
+  check_gpu_can_keep(places, count, home < 0 ? 0 : home);
+  return home < 0 ? 0 : home;
+}
+/// The GPU that has all that a domain reads. Throws where none has, and what is wrong with the entries of offsets.
+template <class Program, class Nodes, class Source>
+int gpu_that_keeps(domain<whole_source, Program, Nodes> const& d, Source const&, on::gpu_place where) {
+  auto p = d.program;
+  gpu::column_place places[max_sources]{};
+  if (p.extent > 0)
+    places_of(p, places);
+  return gpu_that_keeps(p, places, where);
+}
+template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
+int gpu_that_keeps(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, on::gpu_place where) {
+  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  auto p = d.program;
+  gpu::column_place places[max_sources]{};
+  if (at.groups > 0 && at.extent > 0)
+    places_in_grid(p, at, places);
+  return gpu_that_keeps(p, places, where);
+}
+template <class Offset, class Program, class Nodes, class Source>
+int gpu_that_keeps(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const& s, on::gpu_place where) {
+  check_entries(d.where);
+  int const home = gpu_that_keeps(domain<whole_source, Program, Nodes>{{}, d.program, d.nodes}, s, where);
+  check_gpu_can_keep(d.where.offsets, "the memory of offsets", 0, home);
+  if (d.where.count != nullptr)
+    check_gpu_can_keep(d.where.count, "the number of segments", 0, home);
+  return home;
+}
+
+/// The answers of groups that nothing is folded of.
+template <class Program, class Nodes>
+void enqueue_answers(Program const& p, Nodes const& nodes, i64 groups, answer_arrays const& to, enqueue_call const& call) {
+  static gpu::kernel_cell cell;
+  gpu::enqueue({&group_type_of<Program, Nodes>(), &cell, &p, &nodes, groups, to, call.where.ordinal, call.where.queue, call.launches});
+}
+
+template <class Program, class... Nodes, class Source>
+void enqueue_domain(domain<whole_source, Program, pack<Nodes...>> const& d, Source const&, answer_arrays const& to, enqueue_call const& call) {
+  static gpu::kernels_of<plan> kernels;
+  auto p = d.program;
+  if (p.extent == 0 || Program::leaf_count == 0) // count alone is the extent
+    return enqueue_answers(p, d.nodes, 1, to, call);
+  answers_at<pack<Nodes...>> const answers{d.nodes, to};
+  gpu::answers_in_kernel const finished{&group_type_of<Program, pack<Nodes...>>(), &answers, to.at, sizeof...(Nodes),
+                                        most_bytes<group_answer_of<Nodes, Program>...>()};
+  auto request = request_for(p, call.where, call.promise);
+  request.kernels = &kernels;
+  request.f.queued = true;
+  request.finished = &finished;
+  request.launches = call.launches;
+  gpu::enqueue(request);
+}
+
+template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
+void enqueue_domain(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, answer_arrays const& to,
+                    enqueue_call const& call) {
+  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  auto p = d.program;
+  gpu::staged_columns staged;
+  if (at.groups > 0 && (at.extent == 0 || Program::leaf_count == 0)) {
+    p.extent = at.extent;
+    enqueue_answers(p, d.nodes, at.groups, to, call);
+  } else if (at.groups > 0) {
+    queue_groups(p, d.nodes, at, call.where, call.promise, to, staged, call.launches);
+  }
+}
+
+template <class Offset, class Program, class Nodes, class Source>
+void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, answer_arrays const& to,
+                    enqueue_call const& call) {
+  if (d.where.segments() == 0)
+    return;
+  auto p = d.program;
+  auto request = segments_request_for(d, p, 0, call.where, call.promise);
+  request.to = to;
+  request.told = false;
+  request.launches = call.launches;
+  gpu::staged_columns staged;
+  gpu::enqueue(request, staged);
+}
+
+} // namespace tally::inline v0::detail
