@@ -22,7 +22,9 @@ public:
     find(init, "cuInit"), find(retain, "cuDevicePrimaryCtxRetain"), find(set_current, "cuCtxSetCurrent");
     find(allocate, "cuMemAlloc_v2"), find(copy_in, "cuMemcpyHtoD_v2"), find(load, "cuModuleLoadData");
     find(function_of, "cuModuleGetFunction"), find(launch, "cuLaunchKernel"), find(wait, "cuStreamSynchronize");
-    find(make_stream, "cuStreamCreate");
+    find(make_stream, "cuStreamCreate"), find(begin_capture, "cuStreamBeginCapture_v2"), find(end_capture, "cuStreamEndCapture");
+    find(instantiate, "cuGraphInstantiateWithFlags"), find(launch_graph, "cuGraphLaunch");
+    find(make_event, "cuEventCreate"), find(record, "cuEventRecord"), find(milliseconds_between, "cuEventElapsedTime");
     check(init(0), "cuInit");
   }
 
@@ -47,6 +49,13 @@ public:
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
   int (*wait)(void*);
   int (*make_stream)(void**, unsigned);
+  int (*begin_capture)(void*, int);
+  int (*end_capture)(void*, void**);
+  int (*instantiate)(void**, void*, unsigned long long);
+  int (*launch_graph)(void*, void*);
+  int (*make_event)(void**, unsigned);
+  int (*record)(void*, void*);
+  int (*milliseconds_between)(float*, void*, void*);
 
 private:
   template <class Function> void find(Function& function, const char* symbol) {

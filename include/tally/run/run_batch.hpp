@@ -54,6 +54,7 @@ public:
         if (bound_.program.extent > 0) {
           auto p = bound_.program;
           auto request = request_for(p, on::gpu(ordinal), c);
+          request.f.queued = true;
           if constexpr (std::same_as<Place, on::gpu_place>)
             request.stream = where.queue;
           queued_ = gpu::enqueue(request);
