@@ -181,8 +181,8 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   return s[0];
 }
 
-/// Units beside each other meet in their rows: done(states, row) for every row, and what is left of the total where to_total says. Called by the block that came
-/// last to its group of them.
+/// Units beside each other meet in their rows: done(states, row) for every row, and the total goes where to_total says. Called by the block
+/// that came last to its group of them.
 template <class Rows, class Along, class Total, class Room, class Result, class Done>
 __device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, slot_meeting const& m,
                                           int slot, unsigned char* room, Result const& to_total, Done const& done) {
