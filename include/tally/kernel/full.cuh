@@ -96,8 +96,8 @@ __device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i6
     return first_address(c.rest, e);
 }
 
-/// Folds the program and leaves its states, or what is made of them, where the result says. Launched with the plan's threads and at least one block,
-/// whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
+/// Folds the program and leaves its states, or what is made of them, where the result says. Launched with the plan's threads and at least
+/// one block, whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
 template <plan P, class Program, class Result>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
