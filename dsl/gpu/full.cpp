@@ -11,6 +11,7 @@
 #include <tally/base/error.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 
@@ -30,15 +31,15 @@ struct partials_view {
 };
 
 /// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
-launch_order order_of(full_request const& r, queued_run const& q, char* head) {
+launch_order order_of(full_request const& r, queued_run const& q, tally::plan const& p, char* head) {
   bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
-  if (!q.chosen.plan.reads_ahead || !r.f.queued || staged) return {};
+  if (!p.reads_ahead || !r.f.queued || staged) return {};
   byte_range writes[max_answers];
   std::size_t written = 0;
   if (r.answer != nullptr) writes[written++] = range_of(r.answer, r.type->states_bytes);
   for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
   return order_of_launch(q.ordinal, device_of(q.ordinal).stream_of(q.stream), head,
-                         static_cast<unsigned>(q.chosen.plan.blocks_per_multiprocessor * r.f.target.multiprocessors),
+                         static_cast<unsigned>(p.blocks_per_multiprocessor * r.f.target.multiprocessors),
                          ranges_of_columns(r.columns, r.f.source_count), {writes, written});
 }
 
@@ -76,6 +77,31 @@ planned plan_for(full_request const& r) {
   if (out.blocks > 0x7fffffff)
     throw too_large(formatted("{} elements need {} blocks, a launch has at most {}.", r.f.extent, out.blocks, 0x7fffffff));
   return out;
+}
+
+/// A plan, its blocks and its kernel.
+struct chosen_kernel {
+  tally::plan plan;
+  i64 blocks;
+  kernel const* made;
+};
+/// Plans a run and finds its kernel, or remembers both: a thread asks for one thing again and again. Lists of kernels and what is in them
+/// stay for ever.
+chosen_kernel const& choose(full_request const& r, int ordinal) {
+  struct choice {
+    void const* kernels;
+    int ordinal;
+    facts f;
+    chosen_kernel chosen;
+  };
+  thread_local choice before[8]{};
+  auto& here = before[reinterpret_cast<std::uintptr_t>(r.kernels) / alignof(std::max_align_t) % std::size(before)];
+  if (r.given != nullptr || here.kernels != r.kernels || here.ordinal != ordinal || !(here.f == r.f)) {
+    here.kernels = nullptr; // what throws is not remembered, and neither is a given plan
+    planned const p = plan_for(r);
+    here = {r.given != nullptr ? nullptr : r.kernels, ordinal, r.f, {p.plan, p.blocks, &kernel_for(r, p.plan, ordinal)}};
+  }
+  return here.chosen;
 }
 
 } // namespace
@@ -149,10 +175,9 @@ queued_run enqueue(full_request& r, bool timed) {
   auto& d = device_of(q.ordinal);
   r.f.queued = r.f.queued && !capturing(d, d.stream_of(q.stream));
   stage_columns(r, q);
-  q.chosen = plan_for(r);
-  kernel const& k = kernel_for(r, q.chosen.plan, q.ordinal);
+  chosen_kernel const& chosen = choose(r, q.ordinal);
   std::size_t partials = 0; // of all levels
-  for (i64 level = q.chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
+  for (i64 level = chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, head_bytes + 8 * words));
   if (r.answer == nullptr && r.finished == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
@@ -162,15 +187,15 @@ queued_run enqueue(full_request& r, bool timed) {
   launch_order order{};
   void* arguments[] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
   launch_shape shape;
-  shape.grid_blocks = static_cast<unsigned>(q.chosen.blocks);
-  if (q.chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
-  shape.block_threads = static_cast<unsigned>(q.chosen.plan.threads_per_block);
-  shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, q.chosen.plan));
-  shape.overlaps = q.chosen.plan.overlaps_launch;
+  shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
+  if (chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
+  shape.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
+  shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, chosen.plan));
+  shape.overlaps = chosen.plan.overlaps_launch;
   if (!r.launches) return q;
-  order = order_of(r, q, room);
+  order = order_of(r, q, chosen.plan, room);
   if (timed) q.begun = record(q.ordinal, q.stream, true);
-  launch(k, shape, arguments, q.stream);
+  launch(*chosen.made, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);
   return q;
 }

@@ -79,6 +79,28 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     CHECK(waits == 2); // what is written is forgotten then, so that the list stays short
   }
 
+  TEST_CASE("a run that is like the one before takes its plan, and one that differs in anything does not") {
+    if (!gpu::can_compile()) return;
+    queue_of_sums q;
+    auto const launched = [&](std::size_t skip, i64 n) {
+      enqueue(from(device(static_cast<float const*>(q.column.data()) + skip, n)) | sum, q.answer(0), q.place());
+      return std::pair{q.fake.launches.back().grid, q.fake.launched_name};
+    };
+    i64 const large = i64(queue_of_sums::elements) - 4;
+    auto const whole = launched(0, large), little = launched(0, 1000), odd = launched(1, large);
+    CHECK(whole.first > little.first);
+    CHECK(whole.second != odd.second); // loads of four bytes
+    for (int again = 0; again < 3; ++again) {
+      CHECK(launched(0, large) == whole);
+      CHECK(launched(0, large) == whole);
+      CHECK(launched(0, 1000) == little);
+      CHECK(launched(1, large) == odd);
+    }
+    q.fake.answers["launch"] = {719}; // a launch that fails leaves the plan as it is
+    CHECK_THROWS_AS(launched(0, 1000), error);
+    CHECK(launched(0, 1000) == little);
+  }
+
   TEST_CASE("queued reductions: nothing is read ahead under capture nor of columns that were copied, and both kernels are prepared") {
     if (!gpu::can_compile()) return;
     queue_of_sums q;

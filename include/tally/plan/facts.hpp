@@ -98,6 +98,16 @@ struct facts {
         return false;
     return true;
   }
+  /// Of the columns and folds that there are.
+  friend constexpr bool operator==(facts const& a, facts const& b) {
+    bool same = a.extent == b.extent && a.promise == b.promise && a.lanes_per_group == b.lanes_per_group && a.rows_per_leaf == b.rows_per_leaf &&
+                a.source_count == b.source_count && a.fold_count == b.fold_count && a.queued == b.queued && a.target == b.target;
+    for (int i = 0; same && i < a.source_count; ++i)
+      same = a.sources[i] == b.sources[i];
+    for (int i = 0; same && i < a.fold_count; ++i)
+      same = a.folds[i] == b.folds[i];
+    return same;
+  }
 };
 
 } // namespace tally::inline v0

@@ -56,7 +56,6 @@ struct full_request {
 struct queued_run {
   int ordinal;
   stream_ref stream;
-  planned chosen;
   result_slot slot;
   device_memory staged[max_sources];
   mark done;
