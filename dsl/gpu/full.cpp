@@ -32,35 +32,13 @@ struct partials_view {
 
 /// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
 launch_order order_of(full_request const& r, queued_run const& q, tally::plan const& p, char* head) {
-  bool const staged = std::any_of(std::begin(q.staged), std::end(q.staged), [](auto const& m) { return m.data() != nullptr; });
-  if (!p.reads_ahead || !r.f.queued || staged) return {};
-  byte_range writes[max_answers];
-  std::size_t written = 0;
-  if (r.answer != nullptr) writes[written++] = range_of(r.answer, r.type->states_bytes);
-  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
+  if (!p.reads_ahead || !r.f.queued || q.staged.any()) return {};
+  byte_ranges reads, writes;
+  reads.add(r.columns, r.f.source_count);
+  if (r.answer != nullptr) writes.add(r.answer, r.type->states_bytes);
+  if (r.finished != nullptr) writes.add(r.finished->places, r.finished->count, r.finished->bytes);
   return order_of_launch(q.ordinal, device_of(q.ordinal).stream_of(q.stream), head,
-                         static_cast<unsigned>(p.blocks_per_multiprocessor * r.f.target.multiprocessors),
-                         ranges_of_columns(r.columns, r.f.source_count), {writes, written});
-}
-
-/// Pointers of columns in host memory, replaced by staged copies.
-void stage_columns(full_request& r, queued_run& q) {
-  for (int i = 0; i < r.f.source_count; ++i) {
-    column_place const& c = r.columns[i];
-    if (c.pointer == nullptr) continue;
-    int owner = -1;
-    residence const where = residence_of(*c.pointer, &owner);
-    if (where == residence::host || where == residence::pinned) {
-      auto const* low = static_cast<char const*>(*c.pointer) + c.low_bytes;
-      q.staged[i] = stage(low, static_cast<std::size_t>(c.bytes), q.ordinal, q.stream);
-      *c.pointer = static_cast<char const*>(q.staged[i].data()) - c.low_bytes;
-    } else if (where == residence::device && owner != q.ordinal) {
-      throw wrong_residence(formatted("column _{} is in the memory of GPU {}, the run is on GPU {}.", i + 1, owner, q.ordinal));
-    }
-    auto const address = reinterpret_cast<std::uintptr_t>(*c.pointer);
-    auto const lowest = address & (~address + 1);
-    r.f.sources[i].address_alignment = static_cast<int>(lowest < 16 ? lowest : 16);
-  }
+                         static_cast<unsigned>(p.blocks_per_multiprocessor * r.f.target.multiprocessors), reads, writes);
 }
 
 kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
@@ -174,7 +152,7 @@ queued_run enqueue(full_request& r, bool timed) {
   }
   auto& d = device_of(q.ordinal);
   r.f.queued = r.f.queued && !capturing(d, d.stream_of(q.stream));
-  stage_columns(r, q);
+  stage_columns(r.columns, r.f.source_count, r.f.sources, q.ordinal, q.stream, q.staged);
   chosen_kernel const& chosen = choose(r, q.ordinal);
   std::size_t partials = 0; // of all levels
   for (i64 level = chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);

@@ -41,10 +41,13 @@ bool reads_nothing_unfinished(int ordinal, driver::stream stream, std::span<byte
 
 } // namespace
 
-ranges_of_columns::ranges_of_columns(column_place const* columns, int sources) {
+void byte_ranges::add(void const* first, std::size_t bytes) { at_[count_++] = {reinterpret_cast<std::uintptr_t>(first), bytes}; }
+void byte_ranges::add(column_place const* columns, int sources) {
   for (int i = 0; i < sources; ++i)
-    if (auto const& c = columns[i]; c.pointer != nullptr)
-      at[count++] = range_of(static_cast<char const*>(*c.pointer) + c.low_bytes, static_cast<std::size_t>(c.bytes));
+    if (auto const& c = columns[i]; c.pointer != nullptr) add(static_cast<char const*>(*c.pointer) + c.low_bytes, static_cast<std::size_t>(c.bytes));
+}
+void byte_ranges::add(void* const* arrays, int arrays_there, std::size_t bytes) {
+  for (int i = 0; i < arrays_there; ++i) add(arrays[i], bytes);
 }
 
 launch_order order_of_launch(int ordinal, driver::stream stream, char* head, unsigned at_once, std::span<byte_range const> reads,

@@ -6,6 +6,7 @@
 
 #include "gpu/device.hpp"
 
+#include <tally/plan/group_facts.hpp>
 #include <tally/run/gpu_door.hpp>
 
 #include <cstddef>
@@ -30,14 +31,17 @@ struct byte_range {
   std::size_t count;
   friend bool operator==(byte_range const&, byte_range const&) = default;
 };
-inline byte_range range_of(void const* first, std::size_t bytes) { return {reinterpret_cast<std::uintptr_t>(first), bytes}; }
+/// What a launch reads, or what it writes: columns, memory, arrays of one size.
+class byte_ranges {
+public:
+  void add(void const* first, std::size_t bytes);
+  void add(column_place const* columns, int sources);
+  void add(void* const* arrays, int arrays_there, std::size_t bytes);
+  operator std::span<byte_range const>() const { return {at_, count_}; }
 
-/// The bytes that columns span.
-struct ranges_of_columns {
-  byte_range at[max_sources];
-  std::size_t count = 0;
-  ranges_of_columns(column_place const* columns, int sources);
-  operator std::span<byte_range const>() const { return {at, count}; }
+private:
+  byte_range at_[3 * max_answers];
+  std::size_t count_ = 0;
 };
 
 /// The order of a launch that is made now, whose plan reads ahead and of which `at_once` blocks run at the same time. It waits where one in

@@ -9,9 +9,6 @@
 
 #include <tally/base/error.hpp>
 
-#include <algorithm>
-#include <iterator>
-
 namespace tally::inline v0::gpu {
 namespace {
 
@@ -42,18 +39,17 @@ std::size_t arrivals(mixed_cut const& cut) {
 launch_order order_of(mixed_request const& r, mixed_planned const& chosen) {
   if (!chosen.plan.reads_ahead || !r.f.of.queued) return {};
   auto* const head = static_cast<char*>(workspace(r.ordinal, r.stream, head_bytes));
-  byte_range writes[3 * max_answers];
-  std::size_t written = 0;
-  auto const note = [&](mixed_answers const& a, i64 groups) {
-    for (int i = 0; i < a.count; ++i) writes[written++] = range_of(a.to.at[i], static_cast<std::size_t>(groups) * a.bytes);
-  };
+  byte_ranges reads, writes;
+  reads.add(r.places, r.f.of.source_count);
+  auto const note = [&](mixed_answers const& a, i64 groups) { writes.add(a.to.at, a.count, static_cast<std::size_t>(groups) * a.bytes); };
   note(r.to_columns, chosen.cut.columns);
   note(r.to_rows, chosen.cut.rows);
-  if (r.finished == nullptr && r.to_total != nullptr) writes[written++] = range_of(r.to_total, r.total_type->states_bytes);
-  for (int i = 0; r.finished != nullptr && i < r.finished->count; ++i) writes[written++] = range_of(r.finished->places[i], r.finished->bytes);
+  if (r.finished != nullptr)
+    writes.add(r.finished->places, r.finished->count, r.finished->bytes);
+  else if (r.to_total != nullptr)
+    writes.add(r.to_total, r.total_type->states_bytes);
   return order_of_launch(r.ordinal, device_of(r.ordinal).stream_of(r.stream), head,
-                         static_cast<unsigned>(chosen.plan.blocks_per_multiprocessor * r.f.of.target.multiprocessors),
-                         ranges_of_columns(r.places, r.f.of.source_count), {writes, written});
+                         static_cast<unsigned>(chosen.plan.blocks_per_multiprocessor * r.f.of.target.multiprocessors), reads, writes);
 }
 
 } // namespace
@@ -79,8 +75,7 @@ mixed_planned plan_mixed(mixed_request& r, staged_columns& staged) {
   if (!first.joins) return first;
   stage_columns(r.places, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
   auto& d = device_of(r.ordinal);
-  bool const copied = std::any_of(std::begin(staged.memory), std::end(staged.memory), [](auto const& m) { return m.data() != nullptr; });
-  r.f.of.queued = r.f.of.queued && !copied && !capturing(d, d.stream_of(r.stream));
+  r.f.of.queued = r.f.of.queued && !staged.any() && !capturing(d, d.stream_of(r.stream));
   return make_mixed_plan(r.f);
 }
 

@@ -28,6 +28,19 @@ struct column_place {
   i64 bytes;            ///< bytes spanned
 };
 
+/// Pointers of columns, moved to the device where they are in host memory; staged memory lives as long as this.
+struct staged_columns {
+  device_memory memory[max_sources];
+  bool any() const {
+    for (auto const& m : memory)
+      if (m.data() != nullptr)
+        return true;
+    return false;
+  }
+};
+/// Stages what is in host memory, replaces the pointers in place, and notes alignments in the facts. Throws wrong_residence,
+/// out_of_memory.
+void stage_columns(column_place const* columns, int column_count, source_facts* sources, int ordinal, stream_ref, staged_columns&);
 /// Answers that the kernel makes of the states and leaves in device memory.
 struct answers_in_kernel {
   group_type const* type; ///< of the program and of the nodes
@@ -57,7 +70,7 @@ struct queued_run {
   int ordinal;
   stream_ref stream;
   result_slot slot;
-  device_memory staged[max_sources];
+  staged_columns staged;
   mark done;
   mark begun; ///< only when timed
 };

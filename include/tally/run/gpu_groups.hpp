@@ -21,13 +21,6 @@ struct group_type {
   std::size_t program_bytes, program_alignment, states_bytes, nodes_bytes;
 };
 
-/// Pointers of columns, moved to the device where they are in host memory; staged memory lives as long as this.
-struct staged_columns {
-  device_memory memory[max_sources];
-};
-/// Stages what is in host memory, replaces the pointers in place, and notes alignments in the facts. Throws wrong_residence,
-/// out_of_memory.
-void stage_columns(column_place const* columns, int column_count, source_facts* sources, int ordinal, stream_ref, staged_columns&);
 /// Headers that a program needs beside the route's own.
 std::vector<std::string> headers_for(group_type const&);
 /// A unit that knows the types of a grouping as `program` and `nodes`, and makes sure that host and device lay them out alike.
