@@ -37,7 +37,7 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
   for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
     auto& s = d.of.sources[c];
     s.load = s.bytes_per_element == 0                         ? "computed"
-             : (p.realigned >> c & 1) != 0               ? "ldg, the 2 aligned pieces of 16 B around what is wanted"
+             : (p.realigned >> c & 1) != 0               ? "ldg, aligned pieces of 16 B, whose lanes are turned once they are folded"
              : p.bytes_per_load[c] > s.bytes_per_element ? formatted("vector_ldg, {} B per load", p.bytes_per_load[c])
                                                          : formatted("ldg, {} B per load", s.bytes_per_element);
     i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));
@@ -213,9 +213,11 @@ void word_axes_of_gpu(domain_description& d) {
   else if (p.one_leaf)
     d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} in a warp, the loads of {} in flight together",
                         several(p.threads_across, "group"), several(p.batches, "group"));
-  else
-    d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} of a block share it, {} each",
-                        several(p.warps_per_group, "warp"), several(cut.leaves_of_warp, cut.leaves_of_warp == 1 ? "leaf" : "leave"));
+  else {
+    i64 const of_warp = (std::min(cut.leaves, cut.leaves_of_chunk) - 1) / p.warps_per_group + 1;
+    d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} of a block share it, {}{} each",
+                        several(p.warps_per_group, "warp"), of_warp > 1 ? "up to " : "", several(of_warp, of_warp == 1 ? "leaf" : "leave"));
+  }
   d.cut = formatted("one launch: {} x {} = {} of {} threads", formatted("{} of {}", several(cut.sets, "set"), along ? "groups" : "strips"),
                     several(cut.chunks, "chunk"), several(d.planned.blocks(), "block"), p.threads_per_block());
   if (cut.chunks > 1) d.cut += formatted(", a chunk is {} of {} leaves; chunks meet in ordered partials", cut.leaves_of_chunk, cut.leaves);

@@ -46,6 +46,22 @@ void rows_of(shape const& s) {
 
 } // namespace
 
+TEST_CASE("odd rows of bf16 come in aligned pieces, and are written in their order") {
+  if (no_kernels()) return;
+  for (i64 n : {300, 511, 1025, 2049, 5001, 20001}) {
+    CAPTURE(n);
+    auto const x = uneven_numbers<float>(std::size_t(23 * n));
+    std::vector<bf16> b(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      b[i] = bf16(x[i]);
+    auto const source = from(shaped(b, 23, n));
+    auto const greatest = source | over<1>(max);
+    same_on_both(source | map(cast<float>(_1) - cast<float>(let(greatest))) | collect);
+    same_on_both(source | map(cast<bf16>(cast<float>(_1) - cast<float>(let(greatest)))) | collect);
+    same_on_both(source | over<1>(sum(cast<float>(_1) - cast<float>(let(greatest))), argmin));
+  }
+}
+
 TEST_CASE("softmax, layer norm and variance in two passes, rows of every length") {
   if (no_kernels()) return;
   for (auto const& s : shapes) rows_of<float>(s);

@@ -60,6 +60,48 @@ TEST_CASE("sums of rows of many leaves, whose last has one element, some or all"
   }
 }
 
+TEST_CASE("rows whose warps go on from leaf to leaf, each at another address") {
+  if (no_kernels()) return;
+  struct rows {
+    i64 count, length;
+  };
+  for (auto const& r : {rows{1700, 17000}, rows{1700, 40001}, rows{800, 70003}, rows{5, 300001}, rows{200, 530001}}) {
+    CAPTURE(r.count);
+    CAPTURE(r.length);
+    auto const x = uneven_numbers<float>(std::size_t(r.count + r.length));
+    std::vector<bf16> b(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      b[i] = bf16(x[i]);
+    same_on_both(from(shaped(x.data(), {r.count, r.length}, {1, 1})) | over<1>(sum));
+    same_on_both(from(shaped(b.data(), {r.count, r.length}, {1, 1})) | over<1>(sum));
+    same_on_both(from(shaped(x.data(), {r.count, r.length}, {1, 1})) | over<1>(variance, argmin));
+  }
+}
+
+TEST_CASE("odd rows in aligned pieces: places, orders, several columns, integers") {
+  if (no_kernels()) return;
+  auto const ordered = fold_of(over_on_gpu::affine{1, 0}, over_on_gpu::then, over_on_gpu::affine_of, over_on_gpu::bits_of, associative);
+  for (i64 n : {257, 300, 511, 769, 1023, 1025, 2047, 2049, 3001, 5001, 40001}) {
+    CAPTURE(n);
+    i64 const rows = 37;
+    auto const x = uneven_numbers<float>(std::size_t(rows * n));
+    std::vector<bf16> b(x.size()), c(x.size());
+    std::vector<i16> small(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      b[i] = bf16(x[i]), c[i] = bf16(float(i % 61) - 30.f), small[i] = i16(i * 37 + i / 251);
+    auto const source = from(shaped(b, rows, n));
+    same_on_both(source | over<1>(argmax, first, last, count_if(_1 > bf16(0.f))));
+    same_on_both(source | over<1>(variance, sum(cast<float>(tally::index) * cast<float>(_1))));
+    same_on_both(from(shaped(b, rows, n), shaped(c, rows, n)) | over<1>(sum(cast<float>(_1) * cast<float>(_2)), argmin(_2)));
+    same_on_both(from(shaped(small, rows, n)) | over<1>(sum, argmax));
+    same_on_both(from(shaped(small, rows, n)) | map(cast<unsigned>(_1)) | over<1>(ordered, sum));
+    on_device const on(b); // begins at every address, and ends where the memory does
+    for (i64 skip : {1, 2, 3, 7})
+      CHECK(same_arrays(run(from(shaped(b.data() + skip, {rows - 1, n}, {n, 1})) | over<1>(sum), on::cpu),
+                        run(from(shaped(on.data() + skip, {rows - 1, n}, {n, 1})) | over<1>(sum))));
+  }
+}
+
 TEST_CASE("sums of columns whose loads are narrow") {
   if (no_kernels()) return;
   for (i64 columns : {4, 7, 16, 33, 50, 100, 250, 1001}) {

@@ -141,6 +141,12 @@ TEST_CASE("every load of a plan along axes is aligned and inside its column") {
     CHECK(p.plan.threads_across >= 1);
     CHECK(p.plan.threads_per_block() <= 1024);
     CHECK(p.cut.leaves_of_chunk * p.cut.chunks >= p.cut.leaves);
+    if (p.plan.route == axes_route::threads_along_group && !p.plan.one_leaf) {
+      i64 const groups_of_block = p.plan.warps_per_block / p.plan.warps_per_group;
+      CHECK(p.plan.leaves_in_room >= p.cut.leaves_of_chunk);
+      CHECK(groups_of_block * p.plan.leaves_in_room * g.f.of.state_bytes() <= 48 * 1024);
+      CHECK((groups_of_block == 1 || p.plan.leaves_in_room <= 32)); // the warps of one group meet a second time
+    }
   }
   CHECK(plans.size() > 200);
   CHECK(realigned > 200);

@@ -71,18 +71,33 @@ TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets
   CHECK(odd.bytes_per_load[0] == 4);
   auto const shared = compiles(from(made_up<float>(16, 1 << 24)) | reduce(over<1>(sum)), chip);
   CHECK(shared.plan.blocks_share);
-  CHECK(shared.cut.chunks == 1024);
-  CHECK(compiles(from(made_up<bf16>(1000, 40001)) | reduce(over<1>(sum)), chip).plan.batches == 1);
+  CHECK(shared.cut.chunks == 128);
+  CHECK(shared.plan.batches == 2);
   auto const two_leaves = compiles(from(made_up<float>(13000, 20001)) | reduce(over<1>(sum)), chip);
   CHECK(two_leaves.plan.batches == 2);
-  CHECK(two_leaves.plan.blocks_per_multiprocessor == 2);
+  CHECK(two_leaves.plan.warps_per_group == 5);
+  CHECK(two_leaves.plan.blocks_per_multiprocessor == 3);
   CHECK(two_leaves.cut.chunks == 1);
+  CHECK(compiles(from(made_up<float>(65536, 4096)) | reduce(over<1>(variance)), chip).plan.warps_per_group == 1);
+  CHECK(compiles(from(made_up<float>(500, 4096)) | reduce(over<1>(variance)), chip).plan.warps_per_group == 4);
   auto const narrow = compiles(from(made_up<bf16>(1000000, 33)) | reduce(over<0>(sum)), chip).plan;
   CHECK(narrow.lanes_at_once == 4);
   CHECK(narrow.bytes_per_load[0] == 2);
   CHECK(compiles(from(made_up<float>(64, 4096, 1024)) | reduce(over<1>(sum)), chip).plan.groups_per_thread == 4);
   CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);
   CHECK(compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups);
+}
+
+TEST_CASE("odd rows of small elements come in aligned pieces") {
+  auto const& chip = targets::h200;
+  CHECK(compiles(from(made_up<bf16>(100000, 300)) | reduce(over<1>(sum)), chip).plan.realigned == 0); // loads of 8 bytes
+  CHECK(compiles(from(made_up<bf16>(100000, 511)) | reduce(over<1>(sum)), chip).plan.realigned == 1);
+  CHECK(compiles(from(made_up<bf16>(100000, 2049)) | reduce(over<1>(sum)), chip).plan.realigned == 1);
+  CHECK(compiles(from(made_up<bf16>(1000, 40001)) | reduce(over<1>(sum, argmax)), chip).plan.realigned == 1);
+  CHECK(compiles(from(made_up<i16>(1000, 5001)) | reduce(over<1>(max)), chip).plan.realigned == 1);
+  CHECK(compiles(from(made_up<float>(1000, 5001)) | reduce(over<1>(sum)), chip).plan.realigned == 0);
+  CHECK(compiles(from(made_up<bf16>(1000, 5001), made_up<bf16>(1000, 5001)) | reduce(over<1>(sum(_1 * _2))), chip).plan.realigned == 3);
+  CHECK(compiles(from(made_up<bf16>(1000, 5001), made_up<float>(1000, 5001)) | reduce(over<1>(sum(_1 * _2))), chip).plan.realigned == 0);
 }
 
 TEST_CASE("wide states, several columns, masks, and folds that do not commute") {

@@ -154,7 +154,6 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
     i64 const e = (row + r) * lanes + t.lane(i);
     return t.place_of(at, leaf_start + (Whole || e < left ? e : left - 1));
   };
-  int const beside = t.present > 0 ? t.present : 1;
   Place next = t.place_of(at, leaf_start + row * lanes + t.lane(0)); // of the lane to load next, where one step leads on
   auto const load = [&](batch& rows, int i) {
 #pragma unroll
@@ -162,7 +161,7 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
       Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
-        rows.load(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, beside);
+        rows.load(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, V);
         here.move(along, lanes);
       }
       next.move(along, P.threads_along());

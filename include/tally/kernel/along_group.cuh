@@ -1,184 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The route "along a group": neighbouring threads hold neighbouring elements of one group, and the lanes of its leaves meet by
-// shuffles. Layer 4. Short groups share a warp side by side, several at a time in flight; long ones are shared by the warps of a
-// block, longer ones by blocks. This is the route of row sums.
+// The route "along a group": the threads of a warp fold leaves of one group, several short groups side by side. Layer 4. Long groups are
+// shared by the warps of a block, which go on from leaf to leaf, longer ones by blocks. This is the route of row sums.
 #pragma once
 
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/chunks.cuh>
-#include <tally/kernel/strip.cuh>
-#include <tally/kernel/warp_tree.cuh>
+#include <tally/kernel/leaf_along.cuh>
 
 namespace tally::inline v0::kernel {
-
-/// Neighbouring lanes of a leaf that one thread holds.
-template <axes_plan P>
-inline constexpr int lanes_beside = P.lanes_in_leaf / P.threads_along();
-
-/// One fold over a leaf whose lanes lie in neighbouring threads: each has a part, which meet as trees side by side.
-template <axes_plan P, class Leaf>
-struct leaf_along {
-  using M = typename Leaf::monoid_type;
-  using State = typename Leaf::state;
-  static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf;
-  /// Whether a closed leaf is in parts; rows that must not be mixed are combined at once, and the first thread has the whole.
-  static constexpr bool in_parts = M::law.commutative;
-
-  /// step(lanes, r, v) feeds element v of row r of this thread, if it exists; only the first `present` rows have any.
-  template <class Step>
-  __device__ __forceinline__ static State fold(Leaf const& l, int present, Step const& step) {
-    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    if constexpr (M::law.commutative) {
-      lanes_t<M, lanes> running(l.monoid);
-#pragma unroll
-      for (int r = 0; r < rows; ++r)
-        if (r < present) {
-#pragma unroll
-          for (int v = 0; v < lanes; ++v)
-            step(running, r, v);
-        }
-      return close(l, running);
-    } else {
-      State of_row[rows];
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-        lanes_t<M, lanes> running(l.monoid);
-        if (r < present) {
-#pragma unroll
-          for (int v = 0; v < lanes; ++v)
-            step(running, r, v);
-        }
-        State row[1] = {close(l, running)};
-        meet(l, row);
-        of_row[r] = row[0];
-      }
-      return combine_in_registers(combine, of_row);
-    }
-  }
-  /// From the parts of B leaves to their states: that of leaf b lands in thread b % merged of slot b / merged * merged.
-  template <int B>
-  __device__ __forceinline__ static void meet(Leaf const& l, State (&s)[B]) {
-    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    constexpr int together = B < P.threads_along() ? B : P.threads_along();
-#pragma unroll
-    for (int h = 1; h < together; h *= 2)
-#pragma unroll
-      for (int b = 0; b < B; b += 2 * h)
-        s[b] = merge_trees(combine, s[b], s[b + h], h, int(threadIdx.x));
-#pragma unroll
-    for (int b = 0; b < B; b += together)
-#pragma unroll
-      for (int h = together; h < P.threads_along(); h *= 2)
-        s[b] = combine(s[b], shuffled_down(s[b], h));
-  }
-
-private:
-  __device__ __forceinline__ static State close(Leaf const& l, lanes_t<M, lanes> const& running) {
-    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    State s[lanes];
-#pragma unroll
-    for (int v = 0; v < lanes; ++v)
-      s[v] = running.close(l.monoid, v);
-    return combine_in_registers(combine, s);
-  }
-};
-
-/// A leaf of a group in the registers of the threads along it. Elements that do not exist are loaded as the last one and left out
-/// when the leaf is folded; Fit: all exist.
-template <axes_plan P, class Program>
-struct loaded_leaf;
-template <axes_plan P, class... Columns, class... Leaves>
-struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
-  using Program = program<pack<Columns...>, Leaves...>;
-  using Place = grid_place<int(sizeof...(Columns))>;
-  static constexpr int lanes = lanes_beside<P>, rows = P.rows_in_leaf, per_row = P.rows_in_leaf > 1 ? shape_of<Program>.lanes() : 0;
-  strip_rows<P, 0, rows, lanes, Columns...> values;
-
-  /// Rows that have any of `left` elements, where it is worth asking: a group of one leaf has no others, and loads in aligned pieces
-  /// are slower behind a branch.
-  template <bool Fit>
-  __device__ __forceinline__ static int rows_present(int left) {
-    return Fit || P.one_leaf || P.realigned != 0 ? rows : left < (rows - 1) * per_row ? (left - 1) / per_row + 1 : rows;
-  }
-  __device__ __forceinline__ static int first_of_thread() { return int(threadIdx.x % P.threads_along()) * lanes; }
-  /// Positions of the rows of a leaf that lies along one axis.
-  struct rows_behind {
-    i64 position;
-    grid_axis const& along;
-    __device__ __forceinline__ i64 operator()(int r) const { return position + r * per_row * along.position_step; }
-  };
-  /// Element e behind a place: elements of a group are neighbours in every column that is read, or the same.
-  __device__ __forceinline__ static Place behind(Place at, grid_axis const& along, int e) {
-    at.position += e * along.position_step;
-#pragma unroll
-    for (int c = 0; c < int(sizeof...(Columns)); ++c)
-      at.offset[c] += P.standing >> c & 1 ? 0 : e;
-    return at;
-  }
-  /// Loads a leaf whose rows lie apart, the r-th from place_of(r) on.
-  template <class PlaceOf>
-  __device__ __forceinline__ void load_rows(Program const& p, grid_axis const& along, PlaceOf const& place_of) {
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      values.template load<false>(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
-  }
-  /// Loads the leaf that begins at a place and has `left` elements; the whole warp calls it.
-  template <bool Fit>
-  __device__ __forceinline__ void load(Program const& p, axes_layout const& grid, Place const& at, int left) {
-    grid_axis const& along = grid.reduced[P.one_reduced_axis ? 0 : grid.reduced_axes - 1];
-    if (P.realigned != 0 && __all_sync(~0u, pieces_inside(grid, at, left)))
-      load<Fit, true>(p, at, along, left);
-    else
-      load<Fit, false>(p, at, along, left);
-  }
-  /// Whether the aligned pieces around `left` elements from a place on are inside their columns.
-  __device__ __forceinline__ static bool pieces_inside(axes_layout const& grid, Place const& at, int left) {
-    bool inside = true;
-#pragma unroll
-    for (int c = 0; c < int(sizeof...(Columns)); ++c)
-      if (P.realigned >> c & 1)
-        inside = inside && pieces_end_inside(grid, c, at.offset[c] + left - 1, lanes);
-    return inside;
-  }
-  /// Loads it where it is known whether they do.
-  template <bool Fit, bool Inside>
-  __device__ __forceinline__ void load(Program const& p, Place const& at, grid_axis const& along, int left) {
-    int const first = first_of_thread();
-    int const present = rows_present<Fit>(left);
-    auto const start = behind(at, along, first);
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      if (r >= present)
-        break;
-      int const e = r * per_row + first;
-      if constexpr (Fit) {
-        values.template load<Inside>(p.columns, behind(start, along, r * per_row), r, along, lanes);
-      } else {
-        int const last = (left - 1) / lanes * lanes, held = e < last ? e : last;
-        int const there = left - held;
-        values.template load<Inside>(p.columns, behind(at, along, held), r, along, there < lanes ? there : lanes);
-      }
-    }
-  }
-  /// This thread's part of the states; the leaf has `left` elements, the first of which is number `start` of its group, and row r
-  /// begins at position_of(r).
-  template <bool Fit, class PositionOf>
-  __device__ __forceinline__ typename Program::states fold(Program const& p, PositionOf const& position_of, grid_axis const& along, i64 start,
-                                                           int left) const {
-    int const first = first_of_thread();
-    typename Program::states s;
-    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-      auto const& l = get<i>(p.leaves);
-      get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, rows_present<Fit>(left), [&](auto& running, int r, int v) {
-        int const e = r * per_row + first + v;
-        l.step(running, v, Fit || e < left, values.row_at(p.columns, r, v, position_of(r) + (first + v) * along.position_step, start + e));
-      });
-    });
-    return s;
-  }
-};
 
 /// Where group g begins.
 template <axes_plan P, class Program>
@@ -193,37 +24,6 @@ __device__ __forceinline__ auto origin_of(axes_layout const& at, i64 g) {
     return group_origin<columns>(at, g);
   }
 }
-
-/// From the parts of B leaves of all folds to their states: those of leaf b land in slot slot_of(b) of thread thread_of(b).
-template <axes_plan P, int B>
-struct leaves_meet {
-  static constexpr int together = B < P.threads_along() ? B : P.threads_along();
-  __device__ __forceinline__ static constexpr int slot_of(int b) { return b / together * together; }
-  __device__ __forceinline__ static constexpr int thread_of(int b) { return b % together; }
-  template <class Columns, class... Leaves>
-  __device__ __forceinline__ static void meet(program<Columns, Leaves...> const& p, typename program<Columns, Leaves...>::states (&s)[B]) {
-    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-      using fold = leaf_along<P, nth_t<i, Leaves...>>;
-      typename fold::State of[B];
-#pragma unroll
-      for (int b = 0; b < B; ++b)
-        of[b] = get<i>(s[b]);
-      if constexpr (fold::in_parts) {
-        fold::meet(get<i>(p.leaves), of);
-      } else {
-#pragma unroll
-        for (int b = 0; b < B; ++b) { // from the first thread to the one that merged parts would be in
-          auto const moved = shuffled_from(of[b], int(threadIdx.x % 32) / P.threads_along() * P.threads_along());
-          if (thread_of(b) == int(threadIdx.x) % P.threads_along())
-            of[slot_of(b)] = moved;
-        }
-      }
-#pragma unroll
-      for (int b = 0; b < B; b += together)
-        get<i>(s[b]) = of[b];
-    });
-  }
-};
 
 /// P.batches groups of one leaf for every set of threads along a group; All: they all exist, else the last one stands for others.
 template <axes_plan P, bool All, class Program, class Nodes>
@@ -250,7 +50,10 @@ __device__ __forceinline__ void fold_batches(Program const& p, axes_layout const
   auto const load_all = [&](auto inside) {
     for_each_place([&](int b, auto const& place) {
       position[b] = place.position;
-      leaf[b].template load<fit, decltype(inside)::value>(p, place, at.reduced[0], extent);
+      if constexpr (decltype(inside)::value)
+        leaf[b].template load_pieces<fit>(p, place, at.reduced[0], extent);
+      else
+        leaf[b].template load_rows<fit>(p, place, at.reduced[0], extent);
     });
   };
   bool inside = P.realigned != 0;
@@ -291,7 +94,7 @@ template <axes_plan P, class Program, class PlaceOf>
 __device__ __forceinline__ void load_whole_leaf(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 start,
                                                loaded_leaf<P, Program>& to) {
   if constexpr (P.rows_apart)
-    to.load_rows(p, at.reduced[at.reduced_axes - 1], [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); });
+    to.load_rows_apart(p, at.reduced[at.reduced_axes - 1], [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); });
   else
     to.template load<true>(p, at, place_of(start), shape_of<Program>.elements());
 }
@@ -327,22 +130,43 @@ __device__ __forceinline__ typename Program::states fold_leaf_along(Program cons
   return s[0];
 }
 
-/// Two whole neighbouring leaves of a long group by a warp, whose loads are in flight together; their state is whole in its first thread.
+/// Two whole leaves of a long group by a warp, whose loads are in flight together: their states are whole in its first two threads.
 template <axes_plan P, class Program, class PlaceOf>
 __device__ __forceinline__ typename Program::states fold_two_leaves_along(Program const& p, axes_layout const& at, PlaceOf const& place_of,
-                                                                        i64 first) {
+                                                                        i64 one, i64 other) {
   constexpr int elements = shape_of<Program>.elements();
   loaded_leaf<P, Program> loaded[2];
   typename Program::states s[2];
 #pragma unroll
   for (int b = 0; b < 2; ++b)
-    load_whole_leaf<P>(p, at, place_of, (first + b) * elements, loaded[b]);
+    load_whole_leaf<P>(p, at, place_of, (b == 0 ? one : other) * elements, loaded[b]);
 #pragma unroll
   for (int b = 0; b < 2; ++b)
-    s[b] = fold_whole_leaf<P>(p, at, place_of, (first + b) * elements, loaded[b]);
+    s[b] = fold_whole_leaf<P>(p, at, place_of, (b == 0 ? one : other) * elements, loaded[b]);
   leaves_meet<P, 2>::meet(p, s);
   static_assert(leaves_meet<P, 2>::slot_of(1) == 0 && leaves_meet<P, 2>::thread_of(1) == 1);
-  return p.combine(s[0], shuffled_down(s[0], 1));
+  return s[0];
+}
+
+/// The tree over `count` states of leaves in shared memory, which the Warps warps of a group have left there: in the first thread of the
+/// first warp. They are all there, and the warps of a block have as many.
+template <int Room, int Warps, class Combine, class State>
+__device__ __forceinline__ State fold_room(Combine const& combine, State* of_leaf, int count, int share) {
+  int const lane = int(threadIdx.x % 32);
+  int step = 1;
+  if (Room > 32 && count > 32) {
+    for (int first = share * 32; first < count; first += Warps * 32) {
+      int const there = count - first < 32 ? count - first : 32;
+      State const s = combine_lanes<32>(combine, of_leaf[first + (lane < there ? lane : 0)], there, lane);
+      __syncwarp();
+      if (lane == 0)
+        of_leaf[first] = s;
+    }
+    __syncthreads();
+    step = 32;
+    count = (count - 1) / 32 + 1;
+  }
+  return combine_lanes<(Room < 32 ? Room : 32)>(combine, of_leaf[lane < count ? lane * step : 0], count, lane);
 }
 
 /// Groups of several leaves, which the warps of a group share, and for chunks > 1 blocks too. Every leaf, or every row of every leaf, lies
@@ -353,16 +177,14 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
   using States = typename Program::states;
   constexpr int sharing = P.warps_per_group, groups_of_block = P.warps_per_block / sharing;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
-  int const warp = int(threadIdx.x / 32), share = warp % sharing;
+  int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32), share = warp % sharing;
   int const chunk = P.blocks_share ? int(blockIdx.x / u32(cut.sets)) : 0;
   i64 const set = blockIdx.x - u32(chunk) * u32(cut.sets);
   i64 const g = set * groups_of_block + warp / sharing;
-  i64 const begin = i64(chunk) * cut.leaves_of_chunk, first = begin + share * cut.leaves_of_warp;
-  i64 const chunk_end = least_of_two(begin + cut.leaves_of_chunk, cut.leaves);
-  i64 const end = least_of_two(first + cut.leaves_of_warp, chunk_end);
-  bool const works = g < at.groups && first < end;
-  States s;
-  if (works) {
+  i64 const begin = i64(chunk) * cut.leaves_of_chunk, end = least_of_two(begin + cut.leaves_of_chunk, cut.leaves);
+  __shared__ alignas(16) unsigned char room[groups_of_block * P.leaves_in_room * sizeof(States)];
+  States* const of_leaf = reinterpret_cast<States*>(room) + warp / sharing * P.leaves_in_room;
+  if (g < at.groups) {
     auto const origin = origin_of<P, Program>(at, g);
     auto const place_of = [&](i64 e) {
       auto here = origin;
@@ -372,35 +194,34 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
         move_along(here, at.reduced, at.reduced_axes, e);
       return here;
     };
+    auto const fold_one = [&](i64 k) {
+      auto const s = fold_leaf_along<P>(p, at, place_of, k);
+      if (lane == 0)
+        of_leaf[k - begin] = s;
+    };
+    i64 k = begin + share;
     if constexpr (P.one_leaf_a_warp) {
-      s = fold_leaf_along<P>(p, at, place_of, first);
-    } else if (P.batches == 2 && end - first == 2 && (first + 2) * shape_of<Program>.elements() <= at.extent) {
-      s = fold_two_leaves_along<P>(p, at, place_of, first);
+      if (k < end)
+        fold_one(k);
     } else {
-      neighbour_stack<States, 40> tree;
+      if constexpr (P.batches == 2) {
 #pragma unroll 1
-      for (i64 k = first; k < end; ++k)
-        tree.push(combine, fold_leaf_along<P>(p, at, place_of, k));
-      s = tree.root(combine);
+        for (; k + sharing < end && (k + sharing + 1) * shape_of<Program>.elements() <= at.extent; k += 2 * sharing) {
+          auto const s = fold_two_leaves_along<P>(p, at, place_of, k, k + sharing);
+          if (lane < 2)
+            of_leaf[k - begin + lane * sharing] = s;
+        }
+      }
+#pragma unroll 1
+      for (; k < end; k += sharing)
+        fold_one(k);
     }
   }
-  bool const holds = g < at.groups && threadIdx.x % 32 == 0 && share == 0;
-  if constexpr (sharing > 1) {
-    __shared__ alignas(16) unsigned char room[P.warps_per_block * sizeof(States)];
-    States* const of_warp = reinterpret_cast<States*>(room);
-    if (works && threadIdx.x % 32 == 0)
-      of_warp[warp] = s;
-    __syncthreads();
-    if (holds) {
-      int const there = int((chunk_end - begin - 1) / cut.leaves_of_warp + 1);
-      States of_share[sharing];
-#pragma unroll
-      for (int w = 0; w < sharing; ++w)
-        if (w < there)
-          of_share[w] = of_warp[warp + w];
-      s = combine_in_registers(combine, of_share, there);
-    }
-  }
+  __syncthreads();
+  States s;
+  if (g < at.groups && (share == 0 || P.leaves_in_room > 32))
+    s = fold_room<P.leaves_in_room, sharing>(combine, of_leaf, int(end - begin), share);
+  bool const holds = g < at.groups && lane == 0 && share == 0;
   if constexpr (P.blocks_share) {
     if (holds)
       meeting.partials[i64(chunk) * at.groups + g] = s;

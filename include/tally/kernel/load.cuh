@@ -30,29 +30,6 @@ __device__ __forceinline__ void load_streaming(void* to, void const* from) {
   }
 }
 
-/// 16 bytes from any element of Size bytes on: the aligned pieces that hold them, shifted together.
-template <int Size>
-__device__ __forceinline__ void load_realigned(void* to, void const* from) {
-  unsigned const shift = unsigned(reinterpret_cast<u64>(from)) & 15;
-  uint4 const* const piece = reinterpret_cast<uint4 const*>(static_cast<unsigned char const*>(from) - shift);
-  uint4 const low = __ldg(piece), high = __ldg(piece + (shift != 0 ? 1 : 0));
-  unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-  for (int i = 0; i < 6; ++i)
-    w[i] = (shift & 8) != 0 ? w[i + 2] : w[i];
-  if constexpr (Size <= 4) {
-#pragma unroll
-    for (int i = 0; i < 5; ++i)
-      w[i] = (shift & 4) != 0 ? w[i + 1] : w[i];
-  }
-  if constexpr (Size < 4) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      w[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
-  }
-  memcpy(to, w, 16);
-}
-
 /// 16 bytes of neighbours `step` apart, what is behind `present` of them from the last: in few registers and instructions, for where
 /// it is rare.
 template <class T>

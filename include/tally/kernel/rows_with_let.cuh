@@ -31,11 +31,10 @@ struct leaf_on_chip {
   Loaded leaf;
   i64 position, start;
   int left;
-  __device__ __forceinline__ int element(int r, int v) const { return r * per_row + Loaded::first_of_thread() + v; }
-  __device__ __forceinline__ bool exists(int r, int v) const { return P.extent_fits || element(r, v) < left; }
+  __device__ __forceinline__ bool exists(int r, int v) const { return leaf.template exists<P.extent_fits>(r, v, left); }
   template <class Lets>
   __device__ __forceinline__ auto row_at(Base const& p, int r, int v, Lets const& lets) const {
-    int const e = element(r, v);
+    int const e = r * per_row + leaf.in_row(v);
     return beside_lets(leaf.values.row_at(p.columns, r, v, position + e, start + e), lets);
   }
 };
@@ -50,7 +49,7 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
     auto const& l = get<i>(step.leaves);
     using of = leaf_along<P, nth_t<i, Leaves...>>;
     get<i>(s[0]) = of::fold(
-        l, of::rows, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
+        l, of::rows, held.leaf.turn, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
   });
   leaves_meet<P, 1>::meet(step, s);
   if constexpr (P.one_leaf) {
@@ -79,6 +78,19 @@ __device__ __forceinline__ void fold_lets(leaf_on_chip<P, Base> const& held, Bas
     answers::outcome<cuda::std::remove_cvref_t<decltype(step.leaves)>, cuda::std::remove_cvref_t<decltype(s)>> const o{step.leaves, s, {extent}};
     get<I>(lets) = answers::with_one_nan(get<I>(nodes).value(o));
     fold_lets<I + 1>(held, p, steps, nodes, lets, extent);
+  }
+}
+
+/// Writes values of row r of a leaf as they are held, where that is in aligned pieces of 16 bytes: but for the ends of the row, one store each.
+template <axes_plan P, class Base, class T, int V>
+__device__ __forceinline__ void store_pieces(leaf_on_chip<P, Base> const& held, int r, T* row, T const (&v)[V]) {
+  if ((threadIdx.x % 32 != 0 || held.leaf.turn == 0) && held.exists(r, V - 1)) {
+    store_neighbours<16>(row + held.leaf.in_row(0), v);
+  } else {
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      if (held.exists(r, k))
+        store_streaming<int(sizeof(T))>(row + held.leaf.in_row(k), &v[k]);
   }
 }
 
@@ -118,16 +130,26 @@ __global__ void __launch_bounds__(P.threads_per_block())
       for (int k = 0; k < lanes; ++k)
         v[k] = answers::with_one_nan(of.eval(held.row_at(p, r, k, lets)));
       T* const row = static_cast<T*>(to.at[i]) + g * at.extent + held.start + r * held.per_row;
-      T* const out = row + held.element(0, 0);
+      if constexpr (P.realigned != 0) {
+        if constexpr (lanes * sizeof(T) % 16 == 0)
+          if (reinterpret_cast<u64>(row - held.leaf.turn) % 16 == 0) {
+            if (there)
+              store_pieces(held, r, row, v);
+            return;
+          }
+        turn_values(v, held.leaf.turn);
+      }
+      int const first = held.leaf.first_of_thread(), present = there ? held.left - r * held.per_row : 0; // of this row
+      T* const out = row + first;
       if constexpr (store > int(sizeof(T))) {
-        if (there && held.exists(r, 0))
+        if (first < present)
           store_neighbours<store>(out, v);
       } else if constexpr (passes_shared<T, lanes>) {
-        store_one_by_one<P.threads_along()>(row, v, there ? held.left - r * held.per_row : 0, room + warp * 1024);
+        store_one_by_one<P.threads_along()>(row, v, present, room + warp * 1024);
       } else {
 #pragma unroll
         for (int k = 0; k < lanes; ++k)
-          if (there && held.exists(r, k))
+          if (first + k < present)
             out[k] = v[k];
       }
     });

@@ -15,36 +15,85 @@ namespace tally::inline v0::kernel {
 template <axes_plan P, int I, class Column, int Count, int V>
 struct strip_values {
   using T = typename Column::value_type;
-  alignas(16) unsigned char bytes[memory_column<Column> ? Count : 1][memory_column<Column> ? V * sizeof(T) : 1];
+  static constexpr bool realigned = (P.realigned >> I & 1) != 0;
+  alignas(16) unsigned char bytes[memory_column<Column> ? Count + realigned : 1][memory_column<Column> ? V * sizeof(T) : 1];
 
-  /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them is read from the last. All loads are
-  /// made, so that they are in flight together: what does not exist is left out when it is folded. Inside: so are the aligned pieces
-  /// around the neighbours, of the column.
-  template <bool Inside>
+  /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them, which may be none or fewer, is read from the last.
+  /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded.
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
     if constexpr (memory_column<Column>) {
-      if constexpr ((P.realigned >> I & 1) != 0) {
-        if constexpr (Inside)
-          load_realigned<int(sizeof(T))>(bytes[k], c.data + offset);
-        else
-          load_one_by_one(bytes[k], c.data + offset, step, present);
+      T const* const from = c.data + offset;
+      if constexpr (realigned) {
+        load_one_by_one(bytes[k], from, step, present);
       } else if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
+        constexpr int at_once = P.bytes_per_load[I];
+        int const there = present * int(sizeof(T));
 #pragma unroll
-        for (int b = 0; b < int(V * sizeof(T)); b += P.bytes_per_load[I])
-          load_streaming<P.bytes_per_load[I]>(bytes[k] + b, reinterpret_cast<unsigned char const*>(c.data + offset) + (b < present * int(sizeof(T)) ? b : 0));
+        for (int b = 0; b < int(V * sizeof(T)); b += at_once)
+          load_streaming<at_once>(bytes[k] + b, reinterpret_cast<unsigned char const*>(from) + (b < there ? b : there - at_once));
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {
-          T const one = c.data[offset + (v < present ? v : present - 1) * step];
+          T const one = from[(v < present ? v : present - 1) * step];
           memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
         }
+      }
+    }
+  }
+  /// Elements of a realigned column from the start of a piece to an offset.
+  __device__ __forceinline__ static int turn(Column const& c, i64 offset) {
+    if constexpr (realigned)
+      return int(reinterpret_cast<u64>(c.data + offset) % 16 / sizeof(T));
+    return 0;
+  }
+  /// The piece that is k rows of `of_row` elements behind the one that holds the element at `start`, but not behind the one that holds the
+  /// element at `last`; Whole: the row ends no later. Of a column that is not realigned, which stands, the same as ever.
+  template <bool Whole>
+  __device__ __forceinline__ void load_piece_of(Column const& c, i64 start, i64 last, int k, int of_row) {
+    if constexpr (realigned) {
+      auto const piece_of = [&](i64 offset) { return reinterpret_cast<uint4 const*>(reinterpret_cast<u64>(c.data + offset) & ~u64(15)); };
+      uint4 const* piece = piece_of(start) + k * of_row / V;
+      if constexpr (!Whole)
+        piece = piece < piece_of(last) ? piece : piece_of(last);
+      uint4 const v = __ldg(piece);
+      memcpy(bytes[k], &v, 16);
+    } else {
+      load(c, start, k < Count ? k : 0, 0, 1);
+    }
+  }
+  /// The first thread of a warp has what is in front of its rows in place of what is behind their ends, `turn` elements in its first piece:
+  /// it takes them from the row behind each of the `present` ones.
+  __device__ __forceinline__ void take_ends(int turn, int present) {
+    if constexpr (realigned) {
+      int const front = threadIdx.x % 32 == 0 ? turn * int(sizeof(T)) : 0;
+      unsigned own[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        own[i] = __funnelshift_lc(0u, ~0u, front > 4 * i ? unsigned(front - 4 * i) * 8 : 0u); // a shift of 32 leaves nothing
+#pragma unroll
+      for (int k = 0; k < Count; ++k) {
+        unsigned row[4], behind[4], last[4];
+        memcpy(row, bytes[k], 16);
+        memcpy(behind, bytes[k + 1], 16);
+        memcpy(last, bytes[Count], 16);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          row[i] = (row[i] & own[i]) | ((k + 1 < present ? behind[i] : last[i]) & ~own[i]);
+        memcpy(bytes[k], row, 16);
       }
     }
   }
   __device__ __forceinline__ T at(Column const& c, int k, int v, i64 position) const {
     if constexpr (memory_column<Column>) {
       T one;
-      memcpy(&one, bytes[k] + v * sizeof(T), sizeof(T));
+      if constexpr (realigned) { // by words, as they were loaded, so that they stay whole where ways to load them meet
+        unsigned word;
+        memcpy(&word, bytes[k] + v * sizeof(T) / 4 * 4, 4);
+        word >>= v * sizeof(T) % 4 * 8;
+        memcpy(&one, &word, sizeof(T));
+      } else {
+        memcpy(&one, bytes[k] + v * sizeof(T), sizeof(T));
+      }
       return one;
     } else {
       return c.at(position);
@@ -57,8 +106,15 @@ template <axes_plan P, int I, int Count, int V, class... Columns>
 struct strip_rows;
 template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
-  template <bool Inside, class Place>
+  template <class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
+  template <class Place>
+  __device__ __forceinline__ int turn(pack<> const&, Place const&) const {
+    return 0;
+  }
+  template <bool Whole, class Place>
+  __device__ __forceinline__ void load_piece_of(pack<> const&, Place const&, Place const&, int, int) {}
+  __device__ __forceinline__ void take_ends(int, int) {}
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<> const&, int, int, i64 position, i64 element, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, element};
@@ -69,10 +125,24 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   strip_values<P, I, Column, Count, V> here;
   strip_rows<P, I + 1, Count, V, Columns...> rest;
   /// Fills slot k with `present` neighbours along an axis, the first at a place.
-  template <bool Inside = true, class Place>
+  template <class Place>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
-    here.template load<Inside>(c.first, at.offset[I], k, along.steps[I], present);
-    rest.template load<Inside>(c.rest, at, k, along, present);
+    here.load(c.first, at.offset[I], k, along.steps[I], present);
+    rest.load(c.rest, at, k, along, present);
+  }
+  /// Realigned columns, as in strip_values; they all begin as far behind a piece.
+  template <class Place>
+  __device__ __forceinline__ int turn(pack<Column, Columns...> const& c, Place const& first) const {
+    return here.realigned ? here.turn(c.first, first.offset[I]) : rest.turn(c.rest, first);
+  }
+  template <bool Whole, class Place>
+  __device__ __forceinline__ void load_piece_of(pack<Column, Columns...> const& c, Place const& start, Place const& last, int k, int of_row) {
+    here.template load_piece_of<Whole>(c.first, start.offset[I], last.offset[I], k, of_row);
+    rest.template load_piece_of<Whole>(c.rest, start, last, k, of_row);
+  }
+  __device__ __forceinline__ void take_ends(int turn, int present) {
+    here.take_ends(turn, present);
+    rest.take_ends(turn, present);
   }
   /// Neighbour v of slot k as a row.
   template <class... Ts>

@@ -69,6 +69,22 @@ __device__ __forceinline__ State trees_in_order(State const& s, int lane) {
   return shuffled_from(s, lane / (32 / N) + lane % (32 / N) * N);
 }
 
+/// Values of a warp, N neighbours a thread, move by `turn` < N to the front, the first ones to the end.
+template <class T, int N>
+__device__ __forceinline__ void turn_values(T (&s)[N], int turn) {
+#pragma unroll
+  for (int h = N / 2; h > 0; h /= 2)
+    if ((turn & h) != 0) {
+      T next[N / 2];
+#pragma unroll
+      for (int k = 0; k < h; ++k)
+        next[k] = shuffled_from(s[k], int(threadIdx.x + 1) % 32);
+#pragma unroll
+      for (int k = 0; k < N; ++k)
+        s[k] = k + h < N ? s[k + h] : next[k + h - N];
+    }
+}
+
 /// The tree of neighbours over the first `count` of N states of one thread, which stay in registers.
 template <class Combine, class State, int N>
 __device__ __forceinline__ State combine_in_registers(Combine const& combine, State (&s)[N], int count = N) {
@@ -78,6 +94,21 @@ __device__ __forceinline__ State combine_in_registers(Combine const& combine, St
     for (int k = 0; k < N; k += 2 * h)
       if (k + h < count)
         s[k] = combine(s[k], s[k + h]);
+  return s[0];
+}
+/// The same over N states of every thread of a warp, of which a thread's begin `turn` < N behind its first and end in the next thread.
+template <class Combine, class State, int N>
+__device__ __forceinline__ State combine_turned(Combine const& combine, State (&s)[N], int turn) {
+#pragma unroll
+  for (int h = 1; h < N; h *= 2) {
+    State const next = shuffled_from(s[0], int(threadIdx.x + 1) % 32);
+#pragma unroll
+    for (int k = 0; k < N; k += h)
+      s[k] = (turn & h) == 0 ? s[k] : k + h < N ? s[k + h] : next;
+#pragma unroll
+    for (int k = 0; k < N; k += 2 * h)
+      s[k] = combine(s[k], s[k + h]);
+  }
   return s[0];
 }
 

@@ -27,28 +27,21 @@ constexpr bool lies_along(axes_facts const& f) {
          unit_in_all(f, [&](int c) { return f.element_step(c) == 0 && moves(f) ? 1 : f.element_step(c); });
 }
 
-/// Leaves of a warp. One, where a state is a word or two: blocks that leave make room for loads of others. More, where handing
-/// states over costs.
-constexpr i64 leaves_of_a_warp(axes_facts const& f) { return f.of.state_bytes() > 8 ? 4 : 1; }
-
-/// Whether a warp loads two leaves of a long group together.
-constexpr bool leaves_together(axes_plan const& p) { return p.route == axes_route::threads_along_group && !p.one_leaf && p.batches > 1; }
-
 /// Threads along a group that must be resident on a multiprocessor, so that how chunks meet, which is rare, does not take registers from
-/// the loads, which are not. Fewer where a thread has many loads in flight. H200, 2026-11-22, sums of bf16 of odd rows of several leaves
-/// with room for 512 threads and for 1024, us: 5001 195 and 180, 8005 164 and 147, 3001 238 and 195; of one leaf, 1025, 184 and 198.
+/// the loads, which are not. Fewer where a warp goes on from leaf to leaf, and where the lanes of short rows are turned. H200, 2026-11-23,
+/// sums of bf16 with room for 512, 768 and 1024 threads, us: 4096 x 65535 146, 147, 233; 256 x 1048576 + 1 135, 153, 180; 525314 x 511 154,
+/// 152, 168; of f32 4096 x 65536 240, 241, 246.
 constexpr int threads_resident_along(axes_plan const& p) {
-  return leaves_together(p) || (p.one_leaf && p.realigned != 0) ? 512 : 1024;
+  return p.one_leaf ? p.realigned != 0 ? 512 : 1024 : p.one_leaf_a_warp ? 1024 : 512;
 }
 
-/// Blocks that must be resident; two at least where warps of a block wait for each other, so that somebody loads meanwhile.
+/// Blocks that must be resident.
 constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
   if (f.of.state_bytes() > 8)
     return 1;
   bool const along = p.route == axes_route::threads_along_group;
   int const blocks = (along ? threads_resident_along(p) : threads_resident_across(f, p)) / p.threads_per_block();
-  int const least = leaves_together(p) ? 2 : 1;
-  return blocks < least ? least : blocks > 16 ? 16 : blocks;
+  return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
 }
 
 constexpr void cut_short_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
@@ -60,28 +53,88 @@ constexpr void cut_short_groups(axes_facts const& f, axes_plan& p, axes_cut& cut
   cut.chunks = 1;
 }
 
-constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
-  cut.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
-  cut.leaves_of_warp = leaves_of_a_warp(f);
-  p.batches = 1;
-  if (cut.leaves > 16 * cut.leaves_of_warp && cut.leaves <= 32 * cut.leaves_of_warp) { // one block after all
-    p.batches = cut.leaves_of_warp == 1 && p.realigned == 0 ? 2 : 1;
-    cut.leaves_of_warp *= 2;
-  }
-  i64 const warps = (cut.leaves - 1) / cut.leaves_of_warp + 1;
-  p.warps_per_group = int(warps < 16 ? warps : 16);
-  p.one_leaf_a_warp = cut.leaves_of_warp == 1;
-  p.warps_per_block = p.warps_per_group * (p.warps_per_group < 8 ? 8 / p.warps_per_group : 1);
-  cut.sets = (f.at.groups - 1) / (p.warps_per_block / p.warps_per_group) + 1;
-  cut.leaves_of_chunk = cut.leaves_of_warp * p.warps_per_group;
-  cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
+/// Leaves of a block, at most: their states are in shared memory until they meet.
+constexpr i64 most_leaves_of_block(axes_facts const& f) {
+  i64 most = 512;
+  while (most > 16 && most * f.of.state_bytes() > 16 * 1024)
+    most /= 2;
+  return most;
 }
 
-/// Whether two aligned loads of 16 bytes and a shift between registers are quicker than the loads that alignment allows: for eight or more
-/// of those a row, and rows enough to hide the shift.
-constexpr bool pays_to_realign(axes_facts const& f, axes_plan const& p, int column, int lanes) {
+/// Warps of a block that go on from leaf to leaf.
+inline constexpr int warps_going_on = 8;
+/// Leaves that such a warp takes before another is asked: two, which are loaded together. More of large states, which cost more to hand
+/// over, unless there are too few to fill the chip.
+constexpr i64 leaves_in_turn(axes_facts const& f, i64 leaves) {
+  if (f.of.state_bytes() <= 8)
+    return 2;
+  i64 in_turn = 8;
+  while (in_turn > 1 && f.at.groups * leaves < in_turn * 32 * f.of.target.multiprocessors)
+    in_turn /= 2;
+  return in_turn;
+}
+
+/// Blocks a multiprocessor that long groups are cut for, if they have the leaves. Blocks that meet cost more than warps that go on, but the
+/// last blocks should be a small part of all. H200, 2026-11-23, sums with 8, 12 and 16, us: f32 536 x 500001 262, 246, 245; 2047 x 131073
+/// 249, 239, 253; bf16 140, 134, 134 and 136, 135, 147.
+inline constexpr int blocks_wanted_along = 12;
+
+/// Leaves of a chunk of a long group.
+constexpr i64 choose_chunk(axes_facts const& f, i64 leaves) {
+  i64 chunk = least_of(most_leaves_of_block(f), power_of_two_from(leaves));
+  i64 const least = f.of.state_bytes() > 8 ? warps_going_on * leaves_in_turn(f, leaves) : warps_going_on;
+  while (chunk > least && f.at.groups * ((leaves - 1) / chunk + 1) < i64(blocks_wanted_along) * f.of.target.multiprocessors)
+    chunk /= 2;
+  return chunk;
+}
+
+/// A group of few leaves has a warp for each. Of a longer one a warp takes every so many, so that a block reads neighbours.
+constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
+  cut.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
+  i64 const in_turn = leaves_in_turn(f, cut.leaves), together = warps_going_on * in_turn;
+  bool const few = cut.leaves <= 16 && f.of.state_bytes() <= 8;
+  cut.leaves_of_chunk = few ? cut.leaves : choose_chunk(f, cut.leaves);
+  cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
+  i64 const of_warp = few ? 1 : ((cut.leaves - 1) / together + 1) * in_turn;
+  p.warps_per_group = cut.chunks > 1 ? warps_going_on : int((cut.leaves - 1) / of_warp + 1);
+  p.one_leaf_a_warp = cut.leaves_of_chunk <= p.warps_per_group;
+  p.batches = p.one_leaf_a_warp || f.of.state_bytes() > 8 ? 1 : 2;
+  p.leaves_in_room = int(cut.leaves_of_chunk <= 32 ? power_of_two_from(cut.leaves_of_chunk) : most_leaves_of_block(f));
+  i64 const groups_of_block = cut.leaves > 32 ? 1 : least_of(8 / p.warps_per_group, most_leaves_of_block(f) / p.leaves_in_room);
+  p.warps_per_block = p.warps_per_group * int(groups_of_block < 1 ? 1 : groups_of_block);
+  cut.sets = (f.at.groups - 1) / (p.warps_per_block / p.warps_per_group) + 1;
+}
+
+/// Whether rows of a leaf come in aligned pieces of 16 bytes, wherever they begin, and its lanes are turned once it is folded: instead of
+/// loads of at most `narrow` bytes, and for rows enough.
+constexpr bool pays_to_realign(axes_facts const& f, axes_plan const& p, int column, int narrow) {
   i64 const size = f.of.sources[column].bytes_per_element;
-  return !p.rows_apart && p.rows_in_leaf >= 4 && lanes * size == 16 && (size & (size - 1)) == 0 && p.bytes_per_load[column] <= 2;
+  return !p.rows_apart && p.rows_in_leaf >= 2 && f.of.lanes_per_group * size == 16 && (size & (size - 1)) == 0 && p.bytes_per_load[column] <= narrow;
+}
+/// Whether the groups of two columns begin as far behind a multiple of 16 bytes.
+constexpr bool lie_alike(axes_facts const& f, int a, int b) {
+  auto const alike = [&](grid_axis const* axes, int n) {
+    for (int k = 0; k < n; ++k)
+      if (axes[k].steps[a] != axes[k].steps[b])
+        return false;
+    return true;
+  };
+  auto const& s = f.of.sources;
+  return a == b || (s[a].bytes_per_element == s[b].bytes_per_element && s[a].address_alignment >= 16 && s[b].address_alignment >= 16 &&
+                    alike(f.at.kept, f.at.kept_axes) && alike(f.at.reduced, f.at.reduced_axes));
+}
+/// The columns that are realigned: all that move on, or none.
+constexpr int choose_realigned(axes_facts const& f, axes_plan const& p, int narrow) {
+  int realigned = 0, first = -1;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    if (f.of.sources[c].bytes_per_element == 0 || (p.standing >> c & 1) != 0)
+      continue;
+    first = first < 0 ? c : first;
+    if (!pays_to_realign(f, p, c, narrow) || !lie_alike(f, first, c))
+      return 0;
+    realigned |= 1 << c;
+  }
+  return realigned;
 }
 
 constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
@@ -106,9 +159,8 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
       why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
     else if (p.bytes_per_load[c] < least_of(16, lanes * size))
       why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c, loaded_axis::reduced));
-    if (pays_to_realign(f, p, c, lanes))
-      p.realigned |= 1 << c;
   }
+  p.realigned = choose_realigned(f, p, 2);
   if (p.one_leaf)
     cut_short_groups(f, p, cut);
   else

@@ -26,14 +26,15 @@ struct axes_plan {
   int lanes_at_once;     ///< across: lanes of a thread whose loads are in flight together
   int batches;           ///< along: groups of a thread, or leaves of a long group, whose loads are in flight together
   int warps_per_group;   ///< along: that share the leaves of a group
+  int leaves_in_room;    ///< along: of one chunk, whose states are in shared memory until they meet
   int standing;          ///< along: bit c is set where column c is the same all along a group
-  int realigned;         ///< bit c is set where column c is loaded in the aligned pieces around what is wanted
+  int realigned;         ///< along: bit c is set where column c is loaded in aligned pieces, and lanes are turned once they are folded
   int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come
   bool one_leaf;         ///< a group is not longer than a leaf
   bool extent_fits;      ///< a group fills its lanes and rows
   bool rows_apart;       ///< along: rows of a leaf may lie on different runs of the innermost axis
   bool blocks_share;     ///< groups are cut into chunks
-  bool one_leaf_a_warp;  ///< along: a warp folds one leaf and leaves
+  bool one_leaf_a_warp;  ///< along: a warp folds one leaf at most
   bool one_reduced_axis; ///< an element's place is its index times a step
   bool one_kept_axis;    ///< a group's place is its index times a step
   int bytes_per_load[max_sources]; ///< of one column at once; 0: element by element
@@ -51,7 +52,6 @@ struct axes_cut {
   i64 sets;            ///< of strips or groups that one block takes
   i64 leaves;          ///< of one group
   i64 leaves_of_chunk; ///< a power of two, unless there is one chunk
-  i64 leaves_of_warp;  ///< along: a power of two, the share of one warp of a group
   int chunks;          ///< blocks that share a set
 };
 
