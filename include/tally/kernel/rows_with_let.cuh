@@ -32,6 +32,16 @@ struct leaf_on_chip {
   i64 position, start;
   int left;
   __device__ __forceinline__ bool exists(int r, int v) const { return leaf.template exists<P.extent_fits>(r, v, left); }
+  /// Calls f(whether all elements exist), a constant: of a row of several leaves all but the last do, so that most warps need not ask.
+  template <class F>
+  __device__ __forceinline__ void knowing_whole(F const& f) const {
+    if constexpr (P.extent_fits || P.one_leaf)
+      f(cuda::std::bool_constant<P.extent_fits>{});
+    else if (left == shape_of<Base>.elements())
+      f(cuda::std::true_type{});
+    else
+      f(cuda::std::false_type{});
+  }
   template <class Lets>
   __device__ __forceinline__ auto row_at(Base const& p, int r, int v, Lets const& lets) const {
     int const e = r * per_row + leaf.in_row(v);
@@ -48,8 +58,12 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
   for_each_index<int(sizeof...(Leaves))>([&](auto i) {
     auto const& l = get<i>(step.leaves);
     using of = leaf_along<P, nth_t<i, Leaves...>>;
-    get<i>(s[0]) = of::fold(
-        l, of::rows, held.leaf.turn, [&](auto& running, int r, int v) { l.step(running, v, held.exists(r, v), held.row_at(p, r, v, lets)); });
+    auto& state = get<i>(s[0]);
+    held.knowing_whole([&](auto whole) {
+      state = of::fold(l, of::rows, held.leaf.turn, [&](auto& running, int r, int v) {
+        l.step(running, v, decltype(whole)::value || held.exists(r, v), held.row_at(p, r, v, lets));
+      });
+    });
   });
   leaves_meet<P, 1>::meet(step, s);
   if constexpr (P.one_leaf) {
@@ -114,7 +128,7 @@ __global__ void __launch_bounds__(P.threads_per_block())
   auto place = origin_of<P, Base>(at, there ? g : at.groups - 1);
   place.move(at.reduced[0], held.start);
   held.position = place.position;
-  held.leaf.template load<P.extent_fits>(p, at, place, held.left);
+  held.knowing_whole([&](auto whole) { held.leaf.template load<decltype(whole)::value>(p, at, place, held.left); });
   Lets lets{};
   fold_lets<0>(held, p, steps, nodes, lets, at.extent);
   constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
