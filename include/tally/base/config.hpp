@@ -9,14 +9,17 @@
 #define TALLY_HD
 #endif
 
-/// The caller's instruction set must reach the innermost loop, so these functions may not become calls.
-#if defined(__GNUC__) && !defined(__CUDACC_RTC__)
+/// The caller's instruction set must reach the innermost loop, so where the compiler optimises these functions may not become
+/// calls. Where it does not, there is nothing to gain, and what g++ spends on the copies is most of its time.
+#if defined(__CUDACC_RTC__)
+#define TALLY_INLINE TALLY_HD __forceinline__
+#elif defined(__CUDACC__) || defined(__OPTIMIZE__)
 #define TALLY_INLINE TALLY_HD __attribute__((always_inline)) inline
 #else
-#define TALLY_INLINE TALLY_HD __forceinline__
+#define TALLY_INLINE TALLY_HD inline
 #endif
 /// The same for a lambda, behind its parameters; the compilers of kernels inline them anyway.
-#if defined(__GNUC__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#if defined(__OPTIMIZE__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define TALLY_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #define TALLY_INLINE_LAMBDA

@@ -152,7 +152,7 @@ private:
   TALLY_INLINE static void along(number const* const* at, int rows_here, i64 count, Feed const& feed) {
     i64 e = 0;
     for (; e + n <= count; e += n)
-      feed(e, [&](vector& x, int r) __attribute__((always_inline)) {
+      feed(e, [&](vector& x, int r) TALLY_INLINE_LAMBDA {
         __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(at[r] + e) + bytes_ahead_in_row));
         load(x, at[r] + e);
       });
@@ -160,14 +160,14 @@ private:
     alignas(64) number rest[8][n]{};
     for (int r = 0; r < rows_here; ++r)
       for (int j = 0; j < count - e; ++j) rest[r][j] = at[r][e + j];
-    feed(e, [&](vector& x, int r) __attribute__((always_inline)) { load(x, rest[r]); });
+    feed(e, [&](vector& x, int r) TALLY_INLINE_LAMBDA { load(x, rest[r]); });
   }
   /// Row after row of one lane, or of lanes beside each other.
   template <int Rows, class Take>
   TALLY_INLINE static void down(number const* const* at, int rows_here, i64 count, Take const& take) {
     number const* row[rows];
     for (int r = 0; r < rows; ++r) row[r] = at[r < rows_here ? r : 0];
-    along(row, rows_here, count, [&](i64 e, auto const& of) __attribute__((always_inline)) {
+    along(row, rows_here, count, [&](i64 e, auto const& of) TALLY_INLINE_LAMBDA {
       block b;
       vector x;
       of(x, 0);
@@ -195,7 +195,7 @@ private:
     for (int r = 0; r < rows_here; ++r) at[r] = slice_.element(element + r * lanes);
     place_in_trees p;
     next_place(p, 0);
-    down_any(at, rows_here, slice_.width, [&](block& b, i64 e) __attribute__((always_inline)) { p.take(b, e); });
+    down_any(at, rows_here, slice_.width, [&](block& b, i64 e) TALLY_INLINE_LAMBDA { p.take(b, e); });
   }
   /// Neighbouring lanes of few rows: read one after the other, there would be as many nodes to keep as numbers to read.
   template <int Lanes, int Rows>
@@ -205,7 +205,7 @@ private:
     for (int k = 0; k < all; ++k) at[k] = slice_.element(element + k / Rows + i64(k % Rows) * lanes);
     place_in_trees p;
     next_place(p, Lanes == 2 ? 1 : Lanes == 4 ? 2 : 3);
-    along(at, all, slice_.width, [&](i64 e, auto const& of) __attribute__((always_inline)) {
+    along(at, all, slice_.width, [&](i64 e, auto const& of) TALLY_INLINE_LAMBDA {
       block b[Lanes];
 #pragma GCC unroll 8
       for (int k = 0; k < Lanes; ++k) {
@@ -234,7 +234,7 @@ private:
     planes from = scratch(0), to = scratch(1);
     int const more = l >= rest ? 0 : rest - l < count ? rest - l : count;
     auto const keep = [&](i64 begin) {
-      return [&, begin](block& b, i64 e) __attribute__((always_inline)) { from.put(b, begin + e); };
+      return [&, begin](block& b, i64 e) TALLY_INLINE_LAMBDA { from.put(b, begin + e); };
     };
     i64 const longer = more * slice_.width;
     if (more > 0) down_any(at, whole + 1, longer, keep(0)); // writes up to a register behind its end, so it comes first

@@ -18,9 +18,9 @@ namespace detail {
 /// Elements [0, n) of one expression.
 template <class Columns, class E, class T>
 TALLY_INLINE void write_values(Columns columns, E const& of, i64 position, i64 n, T* to) {
-  auto const value = [&](i64 e) __attribute__((always_inline)) {
+  auto const value = [&](i64 e) TALLY_INLINE_LAMBDA {
     return unpack(
-        [&](auto const&... c) __attribute__((always_inline)) {
+        [&](auto const&... c) TALLY_INLINE_LAMBDA {
           return of.eval(row<typename std::remove_cvref_t<decltype(c)>::value_type...>{make_pack(c.at(e)...), position + e});
         },
         columns);
@@ -30,7 +30,7 @@ TALLY_INLINE void write_values(Columns columns, E const& of, i64 position, i64 n
 }
 template <class Columns, class... Es, class... Ts>
 TALLY_INLINE void write_all(Columns const& columns, pack<Es...> const& values, i64 position, i64 n, pack<Ts*...> const& to) {
-  for_each_index<int(sizeof...(Es))>([&](auto i) __attribute__((always_inline)) {
+  for_each_index<int(sizeof...(Es))>([&](auto i) TALLY_INLINE_LAMBDA {
     write_values(columns, get<i>(values), position, n, get<i>(to));
   });
 }

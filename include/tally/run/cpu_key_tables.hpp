@@ -117,7 +117,7 @@ private:
     int const count = N > 0 ? N : n;
     pack<detail::values_of_block<typename of_block::template value<Es>>...> v;
     for_each_index<int(sizeof...(Es))>(
-        [&](auto i) __attribute__((always_inline)) { of_block::compute(count, row_of, get<i>(es), get<i>(v).of); });
+        [&](auto i) TALLY_INLINE_LAMBDA { of_block::compute(count, row_of, get<i>(es), get<i>(v).of); });
     alignas(64) u32 narrowed[keyed_block];
     u32 const* to = slots.slot;
     if constexpr (of_block::masked) {
@@ -127,7 +127,7 @@ private:
     auto const m = leaf_.monoid;
     bool const far = room_ * sizeof(state) > detail::bytes_near;
     unpack(
-        [&](auto const&... x) __attribute__((always_inline)) {
+        [&](auto const&... x) TALLY_INLINE_LAMBDA {
           if (far)
             for (int j = 0; j < count; ++j) {
               detail::ask_for(t, to, j, count);
@@ -147,7 +147,7 @@ private:
     for (int j = 0; j < count; ++j) {
       auto const row = row_of(j);
       auto const next =
-          unpack([&](auto const&... e) __attribute__((always_inline)) { return m.combine(t[j], m.lift(row.position, e.eval(row)...)); }, es);
+          unpack([&](auto const&... e) TALLY_INLINE_LAMBDA { return m.combine(t[j], m.lift(row.position, e.eval(row)...)); }, es);
       if constexpr (of_block::masked)
         t[j] = mask.eval(row) ? next : t[j];
       else

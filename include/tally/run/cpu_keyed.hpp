@@ -79,14 +79,14 @@ struct keyed_sink {
   static constexpr int count = Tables::size;
   template <int N, class RowOf>
   TALLY_INLINE void take(int n, RowOf const& row_of, block_of_slots const& slots) {
-    for_each_index<count>([&](auto i) __attribute__((always_inline)) {
+    for_each_index<count>([&](auto i) TALLY_INLINE_LAMBDA {
       get<i>(tables)->template feed<N>(table, n, row_of, slots);
       get<i>(tables)->end_block(worker, n, own, own_end);
     });
   }
   template <int N, class RowOf>
   TALLY_INLINE void take_row(int n, RowOf const& row_of, u32 first) {
-    for_each_index<count>([&](auto i) __attribute__((always_inline)) {
+    for_each_index<count>([&](auto i) TALLY_INLINE_LAMBDA {
       get<i>(tables)->template feed_row<N>(table, n, row_of, first, idle);
       get<i>(tables)->end_block(worker, n, own, own_end);
     });

@@ -193,7 +193,7 @@ private:
   TALLY_INLINE i64 in_order(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
     i64 r = first;
     for (; last - r >= keyed_block; r += keyed_block) {
-      auto const row_of = [columns = p_.columns, r](int j) __attribute__((always_inline)) {
+      auto const row_of = [columns = p_.columns, r](int j) TALLY_INLINE_LAMBDA {
         grid_place<column_count> here{};
         here.position = r + j;
         for (i64& o : here.offset) o = r + j;
@@ -207,7 +207,7 @@ private:
   [[gnu::noinline]] void place_by_place(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
     std::vector<grid_place<column_count>> places(static_cast<std::size_t>(keyed_block));
     detail::axis_walker<column_count> reduced(at_.reduced, at_.reduced_axes, first);
-    auto const row_of = [columns = p_.columns, at = places.data()](int j) __attribute__((always_inline)) {
+    auto const row_of = [columns = p_.columns, at = places.data()](int j) TALLY_INLINE_LAMBDA {
       return row_at_place(columns, at[j], at[j].position);
     };
     detail::axis_walker<column_count> kept(at_.kept, at_.kept_axes, 0);
@@ -245,7 +245,7 @@ private:
       u32 const from = begin < own.own ? own.own - begin : 0;
       u32 const end = own.own_end < begin + groups ? (own.own_end > begin ? own.own_end - begin : 0) : groups;
       for (u32 k = from; k < end; k += keyed_block) {
-        auto const row_of = [columns = p_.columns, base = reduced.place, k, step](int j) __attribute__((always_inline)) {
+        auto const row_of = [columns = p_.columns, base = reduced.place, k, step](int j) TALLY_INLINE_LAMBDA {
           grid_place<column_count> here = base;
           here.position += (i64(k) + j) * step;
           for (int c = 0; c < column_count; ++c)

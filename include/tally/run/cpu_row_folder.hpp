@@ -239,8 +239,8 @@ private:
   }
   template <auto const& LaneOf>
   TALLY_INLINE static void in_order(block& out, block const& of) {
-    [&]<int... J>(index_list<J...>) __attribute__((always_inline)) {
-      each_register(out, of, of, [](vector& to, vector const& a, vector const& b) __attribute__((always_inline)) {
+    [&]<int... J>(index_list<J...>) TALLY_INLINE_LAMBDA {
+      each_register(out, of, of, [](vector& to, vector const& a, vector const& b) TALLY_INLINE_LAMBDA {
         to = __builtin_shufflevector(a, b, LaneOf.of[J]...);
       });
     }(indices_up_to<n>{});
@@ -255,11 +255,11 @@ private:
   template <int Step>
   TALLY_INLINE static void merge(block& out, block const& a, block const& b) {
     block left, right;
-    [&]<int... J>(index_list<J...>) __attribute__((always_inline)) {
-      each_register(left, a, b, [](vector& to, vector const& p, vector const& q) __attribute__((always_inline)) {
+    [&]<int... J>(index_list<J...>) TALLY_INLINE_LAMBDA {
+      each_register(left, a, b, [](vector& to, vector const& p, vector const& q) TALLY_INLINE_LAMBDA {
         to = __builtin_shufflevector(p, q, order::from(Step, false, J)...);
       });
-      each_register(right, a, b, [](vector& to, vector const& p, vector const& q) __attribute__((always_inline)) {
+      each_register(right, a, b, [](vector& to, vector const& p, vector const& q) TALLY_INLINE_LAMBDA {
         to = __builtin_shufflevector(p, q, order::from(Step, true, J)...);
       });
     }(indices_up_to<n>{});

@@ -21,13 +21,13 @@ TALLY_INLINE void fold_neighbouring_rows(typename Leaf::monoid_type const& m, Nu
   if constexpr (folder::long_too)
     if (elements > folder::lanes) return folder::long_groups(m, x, step, end, elements, count, out);
   if (step == elements)
-    for_each_index<tally::detail::log2_of(n)>([&](auto log2) __attribute__((always_inline)) {
+    for_each_index<tally::detail::log2_of(n)>([&](auto log2) TALLY_INLINE_LAMBDA {
       if (elements == 1 << log2.value) {
         i64 const done = folder::template dense_groups<1 << log2.value>(x, count, out);
         x += done * step, count -= done, out += done;
       }
     });
-  auto const short_ones = [&](auto blocks) __attribute__((always_inline)) {
+  auto const short_ones = [&](auto blocks) TALLY_INLINE_LAMBDA {
     constexpr int of = 1 << decltype(blocks)::value;
     if (elements == of * n)
       folder::template short_groups<of, false>(x, step, end, int(elements), count, out);
@@ -35,7 +35,7 @@ TALLY_INLINE void fold_neighbouring_rows(typename Leaf::monoid_type const& m, Nu
       folder::template short_groups<of, true>(x, step, end, int(elements), count, out);
   };
   bool done = false;
-  for_each_index<1 + tally::detail::log2_of(folder::blocks)>([&](auto log2) __attribute__((always_inline)) {
+  for_each_index<1 + tally::detail::log2_of(folder::blocks)>([&](auto log2) TALLY_INLINE_LAMBDA {
     if (!done && elements <= (n << log2.value)) done = true, short_ones(log2);
   });
 }

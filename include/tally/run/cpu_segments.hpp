@@ -91,7 +91,7 @@ TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e
     State closed[lanes];
     for (int l = 0; l < lanes; l += width) {
       lanes_t<typename Leaf::monoid_type, width> running(leaf.monoid);
-      auto const feed = [&](int j, int at) __attribute__((always_inline)) {
+      auto const feed = [&](int j, int at) TALLY_INLINE_LAMBDA {
         auto const row = rows.row_at(e + at);
         if (!(Leaf::masked && !Leaf::lowerable) || leaf.mask.eval(row))
           leaf.step(running, j, true, row);
@@ -160,7 +160,7 @@ TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> cons
       if constexpr (Plainly) {
         if (n > 0) fold_plainly(p, segment_rows<Program>{p, begin}, n, 0, 1, states);
       } else if (n > 0) {
-        for_each_index<Program::leaf_count>([&](auto i) __attribute__((always_inline)) {
+        for_each_index<Program::leaf_count>([&](auto i) TALLY_INLINE_LAMBDA {
           get<i>(states) = fold_leaf_of_segment<shape>(get<i>(p.leaves), segment_rows<Program>{p, begin}, 0, int(n));
         });
       }

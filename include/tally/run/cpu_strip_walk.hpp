@@ -168,12 +168,12 @@ private:
   TALLY_INLINE void feed_lane(folders& f, int s, int count, grid_place<column_count> const* origins,
                               group_walker<column_count> const* walkers) const {
     if (lie_ == strip_lie::groups_together) {
-      auto const row_of = [&](int r, int j) __attribute__((always_inline)) {
+      auto const row_of = [&](int r, int j) TALLY_INLINE_LAMBDA {
         return row_at(beside(origins[0], j), walkers[r].place, walkers[r].element);
       };
       feed_row_of<true>(f, s, count, origins, walkers, row_of);
     } else {
-      auto const row_of = [&](int r, int j) __attribute__((always_inline)) {
+      auto const row_of = [&](int r, int j) TALLY_INLINE_LAMBDA {
         return row_at(origins[j], walkers[r].place, walkers[r].element);
       };
       feed_row_of<false>(f, s, count, origins, walkers, row_of);
@@ -182,10 +182,10 @@ private:
   template <bool Together, class RowOf>
   TALLY_INLINE void feed_row_of(folders& f, int s, int count, grid_place<column_count> const* origins,
                                 group_walker<column_count> const* walkers, RowOf const& row_of) const {
-    for_each_index<int(sizeof...(Leaves))>([&](auto i) __attribute__((always_inline)) {
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) TALLY_INLINE_LAMBDA {
       using Folder = std::remove_cvref_t<decltype(get<i>(f))>;
       if constexpr (Folder::in_registers) {
-        auto const in_place = [&](int r) __attribute__((always_inline)) {
+        auto const in_place = [&](int r) TALLY_INLINE_LAMBDA {
           if constexpr (Together)
             return memory_of<Folder>(origins[0], walkers[r].place);
           else
@@ -240,29 +240,29 @@ private:
     constexpr int lanes = shape.lanes(), block = 8;
     i64 const first = leaf * shape.elements();
     i64 const position_step = at_.reduced_axes > 0 ? at_.reduced[0].position_step : 0;
-    auto const place_of = [&](int e) __attribute__((always_inline)) { // their columns step by one
+    auto const place_of = [&](int e) TALLY_INLINE_LAMBDA { // their columns step by one
       grid_place<column_count> p{};
       p.position = (first + e) * position_step;
       for (i64& o : p.offset) o = first + e;
       return p;
     };
     for (int l = 0; l < lanes && l < n; l += block)
-      for_each_index<int(sizeof...(Leaves))>([&](auto i) __attribute__((always_inline)) {
+      for_each_index<int(sizeof...(Leaves))>([&](auto i) TALLY_INLINE_LAMBDA {
         using Folder = std::remove_cvref_t<decltype(get<i>(f))>;
         if constexpr (Folder::by_row) {
         } else if constexpr (turns<Folder>()) {
-          auto const value_at = [&](int e, int j) __attribute__((always_inline)) {
+          auto const value_at = [&](int e, int j) TALLY_INLINE_LAMBDA {
             return memory_of<Folder>(origins[j], place_of(e));
           };
-          auto const room = [&](int e, int j, int k) __attribute__((always_inline)) {
+          auto const room = [&](int e, int j, int k) TALLY_INLINE_LAMBDA {
             return room_in<Folder::column>(origins[j].offset, first + e + k);
           };
-          auto const row_of = [&](int e, int j) __attribute__((always_inline)) { return row_at(origins[j], place_of(e), first + e); };
+          auto const row_of = [&](int e, int j) TALLY_INLINE_LAMBDA { return row_at(origins[j], place_of(e), first + e); };
           for (int k = l; k < l + block && k < n; k += Folder::n, get<i>(f).advance())
             get<i>(f).feed_turned(0, k, n, value_at, room, row_of);
         } else {
           for (int k = l; k < l + block && k < n; ++k, get<i>(f).advance()) {
-            auto const row_of = [&](int r, int j) __attribute__((always_inline)) {
+            auto const row_of = [&](int r, int j) TALLY_INLINE_LAMBDA {
               return row_at(origins[j], place_of(k + r * lanes), first + k + r * lanes);
             };
             if constexpr (Folder::in_registers)
@@ -287,11 +287,11 @@ private:
       group_walker<column_count> w(at_, leaf * shape.elements());
       for (int e = 0; e < n; ++e, w.advance(at_)) {
         for (int s = 0; s < strips; ++s) {
-          auto const row_of = [&](int, int j) __attribute__((always_inline)) {
+          auto const row_of = [&](int, int j) TALLY_INLINE_LAMBDA {
             auto const origin = lie_ == strip_lie::groups_together ? beside(origins[s * width], j) : origins[s * width + j];
             return row_at(origin, w.place, w.element);
           };
-          for_each_index<int(sizeof...(Leaves))>([&](auto i) __attribute__((always_inline)) {
+          for_each_index<int(sizeof...(Leaves))>([&](auto i) TALLY_INLINE_LAMBDA {
             if constexpr (std::remove_cvref_t<decltype(get<i>(f))>::by_row) get<i>(f).feed(s, 1, row_of);
           });
         }

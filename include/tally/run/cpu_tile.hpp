@@ -42,10 +42,10 @@ TALLY_INLINE void ask_ahead(value_run<V, InPlace> x, int index) {
 /// The even and the odd lanes of a and b, one after the other.
 template <class Lanes, int... I>
 TALLY_INLINE void split(Lanes& even, Lanes& odd, Lanes const& a, Lanes const& b, index_list<I...>) {
-  Lanes::each_register(even, a, b, [](auto& to, auto const& x, auto const& y) __attribute__((always_inline)) {
+  Lanes::each_register(even, a, b, [](auto& to, auto const& x, auto const& y) TALLY_INLINE_LAMBDA {
     to = __builtin_shufflevector(x, y, (2 * I)...);
   });
-  Lanes::each_register(odd, a, b, [](auto& to, auto const& x, auto const& y) __attribute__((always_inline)) {
+  Lanes::each_register(odd, a, b, [](auto& to, auto const& x, auto const& y) TALLY_INLINE_LAMBDA {
     to = __builtin_shufflevector(x, y, (2 * I + 1)...);
   });
 }
@@ -286,11 +286,11 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   i64 k = leaf;
   do { // at least one leaf, and the compiler may know it
     values.move_to(k * shape.elements());
-    for_each_index<sizeof...(Leaves)>([&](auto i) __attribute__((always_inline)) {
+    for_each_index<sizeof...(Leaves)>([&](auto i) TALLY_INLINE_LAMBDA {
       add_leaf<shape>(get<i>(folders), values, get<i>(p.leaves));
     });
   } while (++k < leaf + count);
-  for_each_index<sizeof...(Leaves)>([&](auto i) __attribute__((always_inline)) {
+  for_each_index<sizeof...(Leaves)>([&](auto i) TALLY_INLINE_LAMBDA {
     get<i>(out) = get<i>(folders).result(get<i>(p.leaves).monoid);
   });
 }

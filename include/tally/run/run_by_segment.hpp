@@ -118,9 +118,9 @@ auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> d, So
         return std::tuple(mdarray<detail::group_answer_of<std::remove_cvref_t<decltype(node)>, Program>, 1>(extents)...);
       },
       d.nodes);
-  cpu::fold_segments(d.program, d.where, where.thread_count, [&](i64 s, auto const& states, i64 n) __attribute__((always_inline)) {
+  cpu::fold_segments(d.program, d.where, where.thread_count, [&](i64 s, auto const& states, i64 n) TALLY_INLINE_LAMBDA {
     detail::check_overflow(d.program.leaves, states);
-    for_each_index<Nodes::size>([&](auto i) __attribute__((always_inline)) {
+    for_each_index<Nodes::size>([&](auto i) TALLY_INLINE_LAMBDA {
       std::get<i>(arrays)[static_cast<std::size_t>(s)] = detail::group_answer(get<i>(d.nodes), d.program.leaves, states, n);
     });
   });
