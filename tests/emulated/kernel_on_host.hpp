@@ -156,9 +156,20 @@ inline unsigned __ballot_sync(unsigned, bool said) {
     return lanes;
   });
 }
+inline bool __all_sync(unsigned, bool said) { return __ballot_sync(~0u, said) == ~0u; }
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {
   return emulated::block::running()->shown(value, [&](auto const& of) { return of(unsigned(lane)); });
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int by) {
+  unsigned const lane = threadIdx.x % 32;
+  return emulated::block::running()->shown(value, [&](auto const& of) { return of(lane ^ unsigned(by)); });
+}
+template <class T>
+T __shfl_down_sync(unsigned, T value, unsigned by) {
+  unsigned const lane = threadIdx.x % 32;
+  return emulated::block::running()->shown(value, [&](auto const& of) { return of(lane + by < 32 ? lane + by : lane); });
 }
 template <class T>
 T __shfl_up_sync(unsigned, T value, unsigned by) {
@@ -176,6 +187,9 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
   return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >> (by & 31));
 }
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) {
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) << (by < 32 ? by : 32) >> 32);
+}
 inline void __threadfence() {}
 template <class T>
 T __ldcs(T const* at) {
@@ -184,6 +198,10 @@ T __ldcs(T const* at) {
 template <class T>
 T __ldg(T const* at) {
   return *at;
+}
+template <class T>
+void __stcs(T* to, T value) {
+  *to = value;
 }
 template <class T, class F>
 T changed(T* at, F const& f) {

@@ -54,7 +54,10 @@ rows_planned in_one_kernel(R const& r) {
   written_facts const to[] = {{4, 16}};
   auto const planned = make_rows_plan(f, to, 1);
   if (planned.possible && able()) {
-    auto const& type = detail::rows_type_of<std::remove_cvref_t<decltype(r.pipe)>>();
+    using Computing = detail::computing_rows<std::remove_cvref_t<decltype(r.pipe)>>;
+    auto const& type = Computing::choose(r.pipe, detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{})), [](auto keeps) -> auto const& {
+      return detail::rows_type_of<std::remove_cvref_t<decltype(r.pipe)>, decltype(keeps)::value>();
+    });
     CHECK(!gpu::compile(gpu::unit_of(type, planned.plan, f.of.source_count, 1), 9, 0).cubin.empty());
   }
   return planned;
@@ -83,6 +86,10 @@ TEST_CASE("rows that fit on the chip are read once: their lets and elements are 
   CHECK(norm.plan.strip.bytes_per_load[1] == 16);
   auto const many = in_one_kernel(softmax_of(from(shaped(x.data(), 2, 32767))));
   CHECK(many.plan.strip.warps_per_group == 32);
+  auto const two_blocks = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20001))));
+  CHECK(two_blocks.plan.strip.warps_per_group == 20);
+  CHECK(two_blocks.plan.strip.blocks_per_multiprocessor == 2);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20481)))).plan.strip.blocks_per_multiprocessor == 0);
   auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 1, 32769))));
   CHECK(!longer.possible);
   CHECK(longer.why_not.count == 1);

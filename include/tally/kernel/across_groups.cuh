@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   using States = typename Program::states;
   using thread = strip_thread<P, Program>;
   constexpr int V = P.groups_per_thread, strips = thread::strips_of_block;
-  __shared__ alignas(16) unsigned char room[P.warps_on_lanes > 1 ? P.warps_per_block * P.groups_per_strip() * sizeof(States) : 16];
+  alignas(16) __shared__ unsigned char room[P.warps_on_lanes > 1 ? P.warps_per_block * P.groups_per_strip() * sizeof(States) : 16];
   int const chunk = cut.chunks == 1 ? 0 : int(blockIdx.x / u32(cut.sets));
   i64 const set = blockIdx.x - u32(chunk) * u32(cut.sets);
   thread const t(at, cut, set * strips + int(threadIdx.x) / 32 / P.warps_on_lanes);

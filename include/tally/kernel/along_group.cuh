@@ -182,7 +182,7 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
   i64 const set = blockIdx.x - u32(chunk) * u32(cut.sets);
   i64 const g = set * groups_of_block + warp / sharing;
   i64 const begin = i64(chunk) * cut.leaves_of_chunk, end = least_of_two(begin + cut.leaves_of_chunk, cut.leaves);
-  __shared__ alignas(16) unsigned char room[groups_of_block * P.leaves_in_room * sizeof(States)];
+  alignas(16) __shared__ unsigned char room[groups_of_block * P.leaves_in_room * sizeof(States)];
   States* const of_leaf = reinterpret_cast<States*>(room) + warp / sharing * P.leaves_in_room;
   if (g < at.groups) {
     auto const origin = origin_of<P, Program>(at, g);

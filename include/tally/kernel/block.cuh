@@ -58,7 +58,7 @@ __device__ __forceinline__ void combine_block(Program const& p, typename Program
     if (fresh)
       return;
   constexpr int most = P.warps_per_block();
-  __shared__ alignas(16) unsigned char room[most * sizeof(typename Program::states)];
+  alignas(16) __shared__ unsigned char room[most * sizeof(typename Program::states)];
   auto* const of_warp = reinterpret_cast<typename Program::states*>(room);
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
   int const warps = (holders - 1) / 32 + 1;
@@ -104,7 +104,7 @@ constexpr int cub_bytes(pack<States...> const*, index_list<I...>) {
 template <plan P, class Program>
 __device__ __forceinline__ void combine_with_cub(Program const& p, typename Program::states& s) {
   using States = typename Program::states;
-  __shared__ alignas(16) unsigned char room[cub_bytes<P>(static_cast<States const*>(nullptr), indices_up_to<States::size>{})];
+  alignas(16) __shared__ unsigned char room[cub_bytes<P>(static_cast<States const*>(nullptr), indices_up_to<States::size>{})];
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& m = get<i>(p.leaves).monoid;
     auto const combine = [&](auto const& a, auto const& b) { return m.combine(a, b); };

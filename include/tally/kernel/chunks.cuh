@@ -87,7 +87,7 @@ __device__ __forceinline__ void fold_bunch(Program const& p, i64 groups, typenam
     int each = 1; // partials of a part, a subtree
     while (each * parts < present)
       each *= 2;
-    __shared__ alignas(16) unsigned char room[parts * Groups * sizeof(States)];
+    alignas(16) __shared__ unsigned char room[parts * Groups * sizeof(States)];
     States* const of_part = reinterpret_cast<States*>(room);
     int const i = int(threadIdx.x) % Groups, part = int(threadIdx.x) / Groups;
     i64 const g = part < parts ? group_of(i) : -1;

@@ -2,7 +2,8 @@
 //
 // The route "rows with lets": a row comes into registers once, is folded by every let in turn, each of which may look at those before
 // it, and its elements are written. Layer 4. A warp holds one leaf, the warps of a row meet in shared memory; the trees are those of
-// kernel/along_group.cuh, so every let has the bits that it has alone.
+// kernel/along_group.cuh, so every let has the bits that it has alone. What the last let and the elements both compute takes the place of
+// what was read.
 #pragma once
 
 #include <tally/kernel/along_group.cuh>
@@ -17,10 +18,10 @@ constexpr int nth_number() {
   return all[I];
 }
 
-/// A row beside the answers of its lets.
-template <class... Ts, class... Ls>
-__device__ __forceinline__ group_row<Ts..., Ls...> beside_lets(group_row<Ts...> const& r, pack<Ls...> const& lets) {
-  return {join(r.values, lets), r.position, r.element};
+/// A row beside further values: the answers of its lets, a kept part.
+template <class... Ts, class... More>
+__device__ __forceinline__ group_row<Ts..., More...> row_beside(group_row<Ts...> const& r, pack<More...> const& more) {
+  return {join(r.values, more), r.position, r.element};
 }
 
 /// The leaf that a warp holds, and where it is.
@@ -45,14 +46,35 @@ struct leaf_on_chip {
   template <class Lets>
   __device__ __forceinline__ auto row_at(Base const& p, int r, int v, Lets const& lets) const {
     int const e = r * per_row + leaf.in_row(v);
-    return beside_lets(leaf.values.row_at(p.columns, r, v, position + e, start + e), lets);
+    return row_beside(leaf.values.row_at(p.columns, r, v, position + e, start + e), lets);
   }
 };
 
-/// The states of one let over the row, in every thread of it.
-template <axes_plan P, class Base, class Lets, class... Leaves>
-__device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base const& p, program<pack<>, Leaves...> const& step, Lets const& lets,
-                                         i64 extent) {
+/// A part that is kept of every element of a leaf; of none, rows stay as they are.
+template <class Kept, class RowAt, int Rows, int Lanes>
+struct kept_elements {
+  RowAt const& row_at_;
+  __device__ __forceinline__ kept_elements(Kept const&, RowAt const& row_at) : row_at_(row_at) {}
+  __device__ __forceinline__ auto row_at(int r, int v) const { return row_at_(r, v); }
+};
+template <class Part, class RowAt, int Rows, int Lanes>
+struct kept_elements<pack<Part>, RowAt, Rows, Lanes> {
+  using T = cuda::std::remove_cvref_t<decltype(cuda::std::declval<Part const&>().eval(cuda::std::declval<RowAt const&>()(0, 0)))>;
+  RowAt const& row_at_;
+  T of[Rows][Lanes];
+  __device__ __forceinline__ kept_elements(pack<Part> const& part, RowAt const& row_at) : row_at_(row_at) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+      for (int v = 0; v < Lanes; ++v)
+        of[r][v] = part.first.eval(row_at(r, v));
+  }
+  __device__ __forceinline__ auto row_at(int r, int v) const { return row_beside(row_at_(r, v), make_pack(of[r][v])); }
+};
+
+/// The states of one let over the row whose elements are row_at(r, v), in every thread of it.
+template <axes_plan P, class Base, class RowAt, class... Leaves>
+__device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, program<pack<>, Leaves...> const& step, RowAt const& row_at) {
   using States = typename program<pack<>, Leaves...>::states;
   States s[1];
   for_each_index<int(sizeof...(Leaves))>([&](auto i) {
@@ -61,7 +83,7 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
     auto& state = get<i>(s[0]);
     held.knowing_whole([&](auto whole) {
       state = of::fold(l, of::rows, held.leaf.turn, [&](auto& running, int r, int v) {
-        l.step(running, v, decltype(whole)::value || held.exists(r, v), held.row_at(p, r, v, lets));
+        l.step(running, v, decltype(whole)::value || held.exists(r, v), row_at(r, v));
       });
     });
   });
@@ -70,7 +92,7 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
     return shuffled_from(s[0], int(threadIdx.x % 32) / P.threads_along() * P.threads_along());
   } else {
     constexpr int sharing = P.warps_per_group;
-    __shared__ alignas(16) unsigned char room[P.warps_per_block * sizeof(States)];
+    alignas(16) __shared__ unsigned char room[P.warps_per_block * sizeof(States)];
     States* const of_warp = reinterpret_cast<States*>(room);
     int const warp = int(threadIdx.x / 32);
     __syncthreads(); // a let of the same type may have left its states here
@@ -83,14 +105,18 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, Base
   }
 }
 
-/// Folds the lets from the I-th on, each into its place.
+/// The answer of one let over that row.
+template <axes_plan P, class Base, class RowAt, class Step, class Node>
+__device__ __forceinline__ auto answer_of_row(leaf_on_chip<P, Base> const& held, Step const& step, Node const& node, RowAt const& row_at, i64 extent) {
+  auto const s = fold_row(held, step, row_at);
+  answers::outcome<cuda::std::remove_cvref_t<decltype(step.leaves)>, cuda::std::remove_cvref_t<decltype(s)>> const o{step.leaves, s, {extent}};
+  return answers::with_one_nan(node.value(o));
+}
+/// Folds the lets from the I-th on but for the last, each into its place.
 template <int I, axes_plan P, class Base, class Steps, class Nodes, class Lets>
 __device__ __forceinline__ void fold_lets(leaf_on_chip<P, Base> const& held, Base const& p, Steps const& steps, Nodes const& nodes, Lets& lets, i64 extent) {
-  if constexpr (I < Steps::size) {
-    auto const& step = get<I>(steps);
-    auto const s = fold_row(held, p, step, lets, extent);
-    answers::outcome<cuda::std::remove_cvref_t<decltype(step.leaves)>, cuda::std::remove_cvref_t<decltype(s)>> const o{step.leaves, s, {extent}};
-    get<I>(lets) = answers::with_one_nan(get<I>(nodes).value(o));
+  if constexpr (I + 1 < Steps::size) {
+    get<I>(lets) = answer_of_row(held, get<I>(steps), get<I>(nodes), [&](int r, int v) { return held.row_at(p, r, v, lets); }, extent);
     fold_lets<I + 1>(held, p, steps, nodes, lets, extent);
   }
 }
@@ -108,11 +134,12 @@ __device__ __forceinline__ void store_pieces(leaf_on_chip<P, Base> const& held, 
   }
 }
 
-/// Writes the elements of the rows of a base, whose lets are folded by steps and lowered by nodes into Lets.
-template <axes_plan P, class Base, class Steps, class Nodes, class Lets, class Values, int... BytesPerStore>
-__global__ void __launch_bounds__(P.threads_per_block())
+/// Writes the elements of the rows of a base, whose lets are folded by steps and lowered by nodes into Lets. The last step and the values are
+/// of rows that have the part that is kept behind the lets, if there is one.
+template <axes_plan P, class Base, class Steps, class Nodes, class Lets, class Kept, class Values, int... BytesPerStore>
+__global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     rows_with_let(__grid_constant__ Base const p, __grid_constant__ axes_layout const at, __grid_constant__ Steps const steps,
-                  __grid_constant__ Nodes const nodes, __grid_constant__ Values const values, answer_arrays const to) {
+                  __grid_constant__ Nodes const nodes, __grid_constant__ Kept const part, __grid_constant__ Values const values, answer_arrays const to) {
   constexpr int lanes = leaf_on_chip<P, Base>::lanes, rows = leaf_on_chip<P, Base>::rows;
   int const warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
   i64 g;
@@ -131,18 +158,23 @@ __global__ void __launch_bounds__(P.threads_per_block())
   held.knowing_whole([&](auto whole) { held.leaf.template load<decltype(whole)::value>(p, at, place, held.left); });
   Lets lets{};
   fold_lets<0>(held, p, steps, nodes, lets, at.extent);
+  auto const row_beside_lets = [&](int r, int v) { return held.row_at(p, r, v, lets); };
+  kept_elements<Kept, decltype(row_beside_lets), rows, lanes> const kept(part, row_beside_lets);
+  auto const row_at = [&](int r, int v) { return kept.row_at(r, v); };
+  constexpr int last = Steps::size - 1;
+  get<last>(lets) = answer_of_row(held, get<last>(steps), get<last>(nodes), row_at, at.extent);
   constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
-  __shared__ alignas(32) unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
+  alignas(32) __shared__ unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
     for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
       constexpr int store = nth_number<decltype(i)::value, BytesPerStore...>();
       auto const& of = get<i>(values);
-      using T = cuda::std::remove_cvref_t<decltype(of.eval(held.row_at(p, 0, 0, lets)))>;
+      using T = cuda::std::remove_cvref_t<decltype(of.eval(row_at(0, 0)))>;
       T v[lanes];
 #pragma unroll
       for (int k = 0; k < lanes; ++k)
-        v[k] = answers::with_one_nan(of.eval(held.row_at(p, r, k, lets)));
+        v[k] = answers::with_one_nan(of.eval(row_at(r, k)));
       T* const row = static_cast<T*>(to.at[i]) + g * at.extent + held.start + r * held.per_row;
       if constexpr (P.realigned != 0) {
         if constexpr (lanes * sizeof(T) % 16 == 0)

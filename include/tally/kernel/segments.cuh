@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
              __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to, u32* parts, u32* arrivals, u64* fault) {
   using All = segments_of<Program, Nodes, Offset>;
   using Tile = typename All::template tile<P>;
-  __shared__ alignas(16) unsigned char tiles[P.warps_per_block * sizeof(Tile)];
+  alignas(16) __shared__ unsigned char tiles[P.warps_per_block * sizeof(Tile)];
   auto const& there = groups_there<P>(at);
   All const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);

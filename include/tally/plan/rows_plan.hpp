@@ -12,6 +12,9 @@ namespace tally::inline v0 {
 namespace planning {
 /// Leaves of a row that the warps of a block hold at most, one each: 32, if a thread's part leaves half of its registers free, else 16.
 constexpr int most_leaves_on_chip(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
+/// Warps of a block that leave 48 registers a thread where a multiprocessor holds two such blocks: its row and what a thread needs beside it.
+/// One waits while the other folds; blocks of up to 16 warps share a multiprocessor without being told to.
+inline constexpr int most_warps_of_two_blocks = 20;
 } // namespace planning
 
 /// A plan, its blocks, and whether there is one at all: if not, why_not says so.
@@ -39,7 +42,6 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   p.batches = 1;
   p.blocks_share = p.rows_apart = false;
   p.one_leaf_a_warp = true;
-  p.blocks_per_multiprocessor = 0;
   p.realigned = planning::choose_realigned(f, p, 4); // pieces that are written are aligned too
   i64 groups_of_block = 1;
   if (p.one_leaf) {
@@ -52,6 +54,7 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     groups_of_block = p.warps_per_block / p.warps_per_group;
     p.extent_fits = f.at.extent % of_leaf == 0;
   }
+  p.blocks_per_multiprocessor = p.warps_per_block > 16 && p.warps_per_block <= planning::most_warps_of_two_blocks ? 2 : 0;
   int const lanes = p.lanes_in_leaf / p.threads_along();
   for (int i = 0; i < arrays; ++i) {
     int bytes = to[i].bytes_per_element;

@@ -122,19 +122,22 @@ template <class... Options, class Main, class Pipe, class Items>
   unpack([&](auto const&... l) { (describe_let<Options...>(out, main, l, c, known), ...); }, all_lets(pipe, items));
 }
 
-template <class Pipe, class Plain>
+template <class Plain>
 [[gnu::cold]] std::string ptx_of_elements(domain_description const& d) {
-  target const& t = d.of.facts.target;
-  if constexpr (rows_of_pipe<Pipe>::possible)
-    if (d.of_rows.possible)
-      return gpu::ptx_of(gpu::unit_of(rows_type_of<Pipe>(), d.of_rows.plan, d.rows.of.source_count, d.arrays), t);
   using Program = decltype(grid_domain(std::declval<Plain const&>()).program);
   using Values = std::remove_cvref_t<decltype(std::declval<Plain const&>().values)>;
-  return gpu::ptx_of(gpu::unit_of(elements_type_of<Program, row_of<Plain>, Values>(), d.of_elements.plan, d.of.facts.source_count, d.arrays), t);
+  return gpu::ptx_of(gpu::unit_of(elements_type_of<Program, row_of<Plain>, Values>(), d.of_elements.plan, d.of.facts.source_count, d.arrays),
+                     d.of.facts.target);
+}
+template <class Pipe, class Plain, bool Keeps>
+[[gnu::cold]] std::string ptx_of_rows(domain_description const& d) {
+  if (!d.of_rows.possible)
+    return ptx_of_elements<Plain>(d);
+  return gpu::ptx_of(gpu::unit_of(rows_type_of<Pipe, Keeps>(), d.of_rows.plan, d.rows.of.source_count, d.arrays), d.of.facts.target);
 }
 
 /// Whether elements and their lets may be one kernel, or why not.
-template <class... Options, class Pipe>
+template <class Plain, class... Options, class Pipe>
 [[gnu::cold]] void describe_rows(domain_description& d, Pipe const& pipe) {
   using Rows = rows_of_pipe<Pipe>;
   auto const refuse = [&](char const* reason, std::string of = {}) { d.refuse_rows(reason, std::move(of)); };
@@ -150,6 +153,8 @@ template <class... Options, class Pipe>
     auto base = rows_of_source(pipe.source);
     base.extent = at.extent;
     d.rows = {facts_of(base, target{}, contract{}), at};
+    if constexpr (has_device_text(static_cast<Plain const*>(nullptr)))
+      d.ptx_of = computing_rows<Pipe>::choose(pipe, chain, [](auto keeps) { return &ptx_of_rows<Pipe, Plain, decltype(keeps)::value>; });
   } else {
     unpack(
         [&]<class... Lets>(Lets const&... l) {
@@ -182,11 +187,11 @@ template <class... Options, class R>
     ((d.written[d.arrays++] = {int(sizeof(Ts)), 16}, d.bytes_of_answers += i64(sizeof(Ts))), ...);
   }(static_cast<typename element_types<Plain>::type const*>(nullptr));
   if constexpr (has_device_text(static_cast<Plain const*>(nullptr)))
-    d.ptx_of = &ptx_of_elements<std::remove_cvref_t<decltype(r.pipe)>, Plain>;
+    d.ptx_of = &ptx_of_elements<Plain>;
   else if constexpr (all_lowerable(static_cast<std::remove_cvref_t<decltype(r.pipe.source.columns)> const*>(nullptr)))
     d.no_kernel = "a host function has no device text; TALLY_FUNCTION would have";
   if constexpr (decltype(all_lets(r.pipe, pack<>{}))::size > 0)
-    describe_rows<Options...>(d, r.pipe);
+    describe_rows<Plain, Options...>(d, r.pipe);
   out.add(std::move(d));
 }
 

@@ -14,9 +14,10 @@ struct rows_type {
   std::string (*steps)();
   std::string (*nodes)();
   std::string (*lets)(); ///< the types of their answers
+  std::string (*kept)(); ///< what the last step and the values both compute, or nothing
   std::string (*values)();
   std::string (*definitions)();
-  std::size_t base_bytes, steps_bytes, nodes_bytes, values_bytes;
+  std::size_t base_bytes, steps_bytes, nodes_bytes, kept_bytes, values_bytes;
 };
 /// One read of rows.
 struct rows_request {
@@ -25,6 +26,7 @@ struct rows_request {
   void* base; ///< pointers of staged columns are replaced in place
   void const* steps;
   void const* nodes;
+  void const* kept;
   void const* values;
   column_place columns[max_sources];
   axes_facts f; ///< the innermost axis is reduced; the target is filled in by the door

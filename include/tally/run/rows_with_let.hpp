@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/run/gpu_rows.hpp>
+#include <tally/run/kept_part.hpp>
 #include <tally/run/lets.hpp>
 
 namespace tally::inline v0::detail {
@@ -201,10 +202,29 @@ char const* why_rows_differ(Pipe const& pipe, Chain const& chain) {
                                                                                                         : "a let reads other columns than the elements";
 }
 
-template <class Base, class Row, class Steps, class Values>
+template <class... Columns, class... Lets>
+auto row_beside(pack<Columns...> const*, pack<Lets...> const*) -> row<typename Columns::value_type..., Lets...>;
+template <class... Columns>
+constexpr u32 columns_in_memory(pack<Columns...> const*) {
+  u32 mask = 0;
+  int c = 0;
+  ((mask |= u32(memory_column<Columns>) << c++), ...);
+  return mask;
+}
+
+template <class Row, class... Kept>
+struct row_beside_kept {
+  using type = Row;
+};
+template <class... Ts, class Part>
+struct row_beside_kept<row<Ts...>, Part> {
+  using type = row<Ts..., std::remove_cvref_t<decltype(std::declval<Part const&>().eval(std::declval<row<Ts...> const&>()))>>;
+};
+template <class Base, class Row, class Steps, class Kept, class Values>
 struct text_of_rows;
-template <class Base, class Row, class... Steps, class... Es>
-struct text_of_rows<Base, Row, pack<Steps...>, pack<Es...>> {
+template <class Base, class RowOfLets, class... Steps, class... Kept, class... Es>
+struct text_of_rows<Base, RowOfLets, pack<Steps...>, pack<Kept...>, pack<Es...>> {
+  using Row = typename row_beside_kept<RowOfLets, Kept...>::type;
   template <class... Leaves>
   static void collect(definitions& d, program<pack<>, Leaves...> const*) {
     (text_in<Leaves>::collect(d), ...);
@@ -214,27 +234,85 @@ struct text_of_rows<Base, Row, pack<Steps...>, pack<Es...>> {
     definitions d;
     text_in<Base>::collect(d);
     (collect(d, static_cast<Steps const*>(nullptr)), ...);
+    (text_in<Kept>::collect(d), ...);
+    (text_in_values<RowOfLets, Kept>::collect(d), ...);
     (text_in<Es>::collect(d), ...);
     (text_in_values<Row, Es>::collect(d), ...);
     return d.structs + d.functions;
   }
 };
-template <class... Columns, class... Lets>
-auto row_beside(pack<Columns...> const*, pack<Lets...> const*) -> row<typename Columns::value_type..., Lets...>;
+
+/// What the kernel of rows computes: the lets as steps, the part that is kept, in a pack of it or of none, and the elements.
+template <class Steps, class Kept, class Values>
+struct computed_rows {
+  Steps steps;
+  Kept kept;
+  Values values;
+};
+template <class Pipe>
+struct computing_rows {
+  using Rows = rows_of_pipe<Pipe>;
+  using Chain = typename Rows::Chain;
+  using Base = typename Rows::Base;
+  using Columns = std::remove_cvref_t<decltype(std::declval<Base const&>().columns)>;
+  using Lets = decltype(Rows::answers_of(static_cast<Chain const*>(nullptr)));
+  using Row = decltype(row_beside(static_cast<Columns const*>(nullptr), static_cast<Lets const*>(nullptr)));
+  using Steps = std::remove_cvref_t<decltype(Rows::steps(std::declval<Chain const&>()))>;
+  using Values = std::remove_cvref_t<decltype(Rows::values(std::declval<Pipe const&>()))>;
+  static constexpr int last = Steps::size - 1;
+  static constexpr auto folded_last(Steps const& s) { return expressions_of(get<last>(s).leaves); }
+  using keeping = kept_part<Row, columns_in_memory(static_cast<Columns const*>(nullptr)), decltype(folded_last(std::declval<Steps const&>())), Values>;
+  static constexpr bool may_keep = keeping::exists;
+
+  template <bool Keeps>
+  static constexpr auto of(Pipe const& p, Chain const& c) {
+    auto const steps = Rows::steps(c);
+    auto const values = Rows::values(p);
+    if constexpr (!Keeps) {
+      return computed_rows<Steps, pack<>, Values>{steps, {}, values};
+    } else {
+      using Part = typename keeping::part;
+      auto const kept = make_pack(part_among<Part>(folded_last(steps)));
+      auto const folding = [&]<int... I>(index_list<I...>) {
+        return make_pack(get<I>(steps)..., program_with_element<Part, keeping::element>(get<last>(steps)));
+      }(indices_up_to<last>{});
+      auto const written = all_with_element<Part, keeping::element>(values);
+      return computed_rows<std::remove_const_t<decltype(folding)>, std::remove_const_t<decltype(kept)>, std::remove_const_t<decltype(written)>>{folding, kept, written};
+    }
+  }
+  /// Whether the numbers of run time in a part are the same wherever it stands.
+  static bool keeps(Pipe const& p, Chain const& c) {
+    if constexpr (may_keep) {
+      using Part = typename keeping::part;
+      auto const folded = folded_last(Rows::steps(c));
+      auto const one = part_among<Part>(folded);
+      return !Part::captures || (equal_everywhere(one, folded) && equal_everywhere(one, Rows::values(p)));
+    }
+    return false;
+  }
+  /// f(a constant: whether a part is kept).
+  template <class F>
+  static decltype(auto) choose(Pipe const& p, Chain const& c, F const& f) {
+    if constexpr (may_keep)
+      if (keeps(p, c))
+        return f(std::true_type{});
+    return f(std::false_type{});
+  }
+};
 
 /// The constants of the types of rows and their lets, one object for each.
-template <class Pipe>
+template <class Pipe, bool Keeps>
 gpu::rows_type const& rows_type_of() {
-  using Rows = rows_of_pipe<Pipe>;
-  using Base = typename Rows::Base;
-  using Chain = typename Rows::Chain;
-  using Steps = std::remove_cvref_t<decltype(Rows::steps(std::declval<Chain const&>()))>;
-  using Nodes = std::remove_cvref_t<decltype(Rows::nodes(std::declval<Chain const&>()))>;
-  using Lets = decltype(Rows::answers_of(static_cast<Chain const*>(nullptr)));
-  using Values = std::remove_cvref_t<decltype(Rows::values(std::declval<Pipe const&>()))>;
-  using Row = decltype(row_beside(static_cast<std::remove_cvref_t<decltype(std::declval<Base const&>().columns)> const*>(nullptr), static_cast<Lets const*>(nullptr)));
-  static gpu::rows_type const type{&name_of<Base>, &name_of<Steps>, &name_of<Nodes>, &name_of<Lets>, &name_of<Values>,
-                                   &text_of_rows<Base, Row, Steps, Values>::text, sizeof(Base), sizeof(Steps), sizeof(Nodes), sizeof(Values)};
+  using Computing = computing_rows<Pipe>;
+  using Base = typename Computing::Base;
+  using Computed = decltype(Computing::template of<Keeps>(std::declval<Pipe const&>(), std::declval<typename Computing::Chain const&>()));
+  using Steps = decltype(Computed::steps);
+  using Kept = decltype(Computed::kept);
+  using Values = decltype(Computed::values);
+  using Nodes = std::remove_cvref_t<decltype(Computing::Rows::nodes(std::declval<typename Computing::Chain const&>()))>;
+  static gpu::rows_type const type{&name_of<Base>, &name_of<Steps>, &name_of<Nodes>, &name_of<typename Computing::Lets>, &name_of<Kept>, &name_of<Values>,
+                                   &text_of_rows<Base, typename Computing::Row, Steps, Kept, Values>::text, sizeof(Base), sizeof(Steps), sizeof(Nodes),
+                                   sizeof(Kept), sizeof(Values)};
   return type;
 }
 
@@ -251,20 +329,21 @@ bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...>
     if (why_rows_differ(pipe, chain) != nullptr || at.groups == 0 || at.extent == 0 || at.reduced_axes != 1)
       return false;
     auto base = rows_of_source(pipe.source);
-    auto const steps = Rows::steps(chain);
     auto const nodes = Rows::nodes(chain);
-    auto const values = Rows::values(pipe);
-    unpack([](auto const&... s) { (check_folds(s.leaves), ...); }, steps);
-    static gpu::kernels_of<elements_plan> kernels;
     base.extent = at.extent;
-    gpu::rows_request r{&rows_type_of<Pipe>(), &kernels, &base, &steps, &nodes, &values, {}, {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)),
-                        where.ordinal, where.queue};
-    for_each_index<int(sizeof...(Ts))>([&](auto i) {
-      r.to.at[i] = get<i>(to);
-      r.written[i] = {int(sizeof(nth_t<i, Ts...>)), alignment_of(get<i>(to))};
+    return computing_rows<Pipe>::choose(pipe, chain, [&](auto keeps) {
+      auto const computed = computing_rows<Pipe>::template of<decltype(keeps)::value>(pipe, chain);
+      unpack([](auto const&... s) { (check_folds(s.leaves), ...); }, computed.steps);
+      static gpu::kernels_of<elements_plan> kernels;
+      gpu::rows_request r{&rows_type_of<Pipe, decltype(keeps)::value>(), &kernels, &base, &computed.steps, &nodes, &computed.kept, &computed.values, {},
+                          {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)), where.ordinal, where.queue};
+      for_each_index<int(sizeof...(Ts))>([&](auto i) {
+        r.to.at[i] = get<i>(to);
+        r.written[i] = {int(sizeof(nth_t<i, Ts...>)), alignment_of(get<i>(to))};
+      });
+      places_in_grid(base, at, r.columns);
+      return gpu::enqueue(r, staged);
     });
-    places_in_grid(base, at, r.columns);
-    return gpu::enqueue(r, staged);
   }
 }
 

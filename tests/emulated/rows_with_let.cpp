@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernel of rows and their lets, as host code: the answers of the CPU to the last bit, for rows of any length, wherever they begin,
+// and whether or not a part of an element is kept from the last let for what is written.
+#include "emulated/kernel_on_host.hpp"
+
+#include <tally/kernel/rows_with_let.cuh>
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace tally;
+
+namespace {
+
+/// The plan of rows of N floats, one behind the other from a multiple of 16 bytes on, and of elements of Bytes.
+template <i64 Rows, i64 N, int Bytes>
+constexpr rows_planned planned_of() {
+  axes_facts f{};
+  f.of.extent = N;
+  f.of.lanes_per_group = 4;
+  f.of.rows_per_leaf = 8;
+  f.of.source_count = 1;
+  f.of.sources[0] = {4, 1, 16, load_primitive::vector_ldg};
+  f.of.target = targets::h200;
+  f.at = {1, 1, Rows, N, {{Rows, N, {N}}}, {{N, 1, {1}}}, {Rows * N - 1}};
+  written_facts const to[] = {{Bytes, 16}};
+  return make_rows_plan(f, to, 1);
+}
+
+/// Memory for n elements that begins at a multiple of 16 bytes.
+template <class T>
+struct aligned_memory {
+  std::vector<T> all;
+  T* first;
+  explicit aligned_memory(i64 n) : all(static_cast<std::size_t>(n) + 16 / sizeof(T)), first(all.data()) {
+    first += (16 - reinterpret_cast<u64>(first) % 16) % 16 / sizeof(T);
+  }
+};
+
+/// Whether the kernel writes the elements of a collection as the CPU does; Keeps: with the part that is kept, if there is one.
+template <i64 Rows, i64 N, bool Keeps, class R>
+bool writes_the_same(R const& r) {
+  using Pipe = std::remove_cvref_t<decltype(r.pipe)>;
+  using Computing = detail::computing_rows<Pipe>;
+  auto const right = run(r, on::cpu);
+  using T = std::remove_cvref_t<decltype(*right.data())>;
+  static constexpr rows_planned planned = planned_of<Rows, N, int(sizeof(T))>();
+  static constexpr axes_plan plan = planned.plan.strip;
+  auto const chain = detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}));
+  auto base = detail::rows_of_source(r.pipe.source);
+  axes_layout const at = Computing::Rows::layout(r.pipe);
+  base.extent = at.extent;
+  written_facts const written[] = {{int(sizeof(T)), 16}};
+  CHECK(make_rows_plan({facts_of(base, targets::h200, contract::reproducible), at}, written, 1).plan == planned.plan);
+  auto const computed = Computing::template of<Keeps>(r.pipe, chain);
+  auto const nodes = Computing::Rows::nodes(chain);
+  aligned_memory<T> out(Rows * N);
+  answer_arrays to{};
+  to.at[0] = out.first;
+  emulated::launch(planned.blocks, unsigned(plan.threads_per_block()), [&] {
+    kernel::rows_with_let<plan, decltype(base), decltype(computed.steps), std::remove_cvref_t<decltype(nodes)>, typename Computing::Lets,
+                          decltype(computed.kept), decltype(computed.values), planned.plan.bytes_per_store[0]>(base, at, computed.steps, nodes,
+                                                                                                              computed.kept, computed.values, to);
+  });
+  return std::memcmp(right.data(), out.first, static_cast<std::size_t>(Rows * N) * sizeof(T)) == 0;
+}
+template <i64 Rows, i64 N, class R>
+void same(R const& r, bool keeps) {
+  INFO(text_of(r));
+  using Computing = detail::computing_rows<std::remove_cvref_t<decltype(r.pipe)>>;
+  CHECK(Computing::keeps(r.pipe, detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}))) == keeps);
+  CHECK(writes_the_same<Rows, N, false>(r));
+  if constexpr (Computing::may_keep)
+    CHECK(writes_the_same<Rows, N, true>(r) == keeps);
+}
+
+template <i64 Rows, i64 N>
+void softmax_and_layer_norm() {
+  CAPTURE(N);
+  aligned_memory<float> x(Rows * N);
+  std::mt19937 random(4);
+  for (i64 i = 0; i < Rows * N; ++i) x.first[i] = static_cast<float>(int(random() % 4001) - 2000) / 200.f;
+  auto const source = from(shaped(x.first, Rows, N));
+  auto const greatest = source | over<1>(max);
+  auto const total = source | map(exp((_1 - let(greatest)) / 3.f)) | over<1>(sum);
+  same<Rows, N>(source | map(exp((_1 - let(greatest)) / 3.f) / let(total)) | collect, true);
+  same<Rows, N>(source | map(exp((_1 - let(greatest)) / 2.f) / let(total)) | collect, false); // other numbers of run time
+  auto const mu = source | over<1>(mean);
+  auto const spread = source | over<1>(mean(squared(_1 - let(mu))));
+  same<Rows, N>(source | map((_1 - let(mu)) / sqrt(let(spread) + 1e-5f)) | collect, false); // one operation
+  same<Rows, N>(source | map(cast<double>(squared(_1 - let(mu))) / cast<double>(let(spread))) | collect, true);
+  same<Rows, N>(source | map(_1 / let(spread) + squared(_1 - let(mu))) | collect, false); // what was read is needed as well
+}
+
+} // namespace
+
+TEST_CASE("rows with lets, emulated: softmax and layer norm of rows of every length") {
+  softmax_and_layer_norm<9, 2>();
+  softmax_and_layer_norm<70, 31>();
+  softmax_and_layer_norm<5, 129>();
+  softmax_and_layer_norm<9, 1000>();
+  softmax_and_layer_norm<3, 1024>();
+  softmax_and_layer_norm<3, 4096>();
+  softmax_and_layer_norm<3, 4097>();
+  softmax_and_layer_norm<2, 17003>();
+  softmax_and_layer_norm<1, 32768>();
+}
