@@ -125,7 +125,7 @@ void word_axes_of_host(domain_description& d) {
     if (!elements_are_neighbours(d)) d.why_not.push_back({"rows", "elements of a group are not neighbours in memory", ""});
     return;
   }
-  if (d.at.extent >= cpu::long_group && elements_are_neighbours(d) && !d.looks_at_positions) {
+  if (d.at.extent >= cpu::long_group && d.in_turn) {
     bool const side_by_side = d.groups >= 4 * threads || d.of.facts.leaves() <= cpu::leaves_per_tile;
     d.route = "tile loop";
     d.shape = "a group after another, each in the vector registers of the tile loop";

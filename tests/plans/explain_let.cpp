@@ -34,6 +34,15 @@ auto domains_of(R const& r, Options... options) {
 
 } // namespace
 
+TEST_CASE("on a host, folds behind lets take the ways of rows without") {
+  auto const route = [](i64 rows, i64 n) { return domains_of(softmax_of(from(matrix<float>(rows, n))), on::cpu.threads(2))[1].route; };
+  CHECK(route(4096, 10) == "rows");
+  CHECK(route(4096, 1000) == "rows");
+  CHECK(route(4096, 20001) == "tile loop");
+  CHECK(route(3, 1000) == "tile loop");
+  CHECK(route(3, 100) == "strips of groups");
+}
+
 TEST_CASE("rows that fit on the chip are one kernel with their lets: one read, one write") {
   auto const e = explain(softmax_of(from(matrix<float>(4096, 1024))), targets::h200);
   auto const& d = e.details().domains;

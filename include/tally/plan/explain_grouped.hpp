@@ -52,6 +52,7 @@ struct domain_description {
   i64 bytes_of_answers = 0;  ///< of one group
   bool looks_at_positions = false;
   bool in_rows = false, in_columns = false; ///< how a host folds numbers of axes where they lie
+  bool in_turn = false;      ///< whether the tile loop of a host can take a group of axes
   bool shares_read = false;  ///< folded in the read of the columns before it
   std::string no_kernel;     ///< why only the host can fold it; empty where a GPU can
   std::string route;         ///< "threads_along_group", "strips of groups"

@@ -7,6 +7,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/run/cpu_groups.hpp>
+#include <tally/run/cpu_values.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -19,14 +20,17 @@ namespace detail {
 template <class Columns, class E, class T>
 TALLY_INLINE void write_values(Columns columns, E const& of, i64 position, i64 n, T* to) {
   auto const value = [&](i64 e) TALLY_INLINE_LAMBDA {
-    return unpack(
+    return answers::with_one_nan(static_cast<T>(unpack(
         [&](auto const&... c) TALLY_INLINE_LAMBDA {
           return of.eval(row<typename std::remove_cvref_t<decltype(c)>::value_type...>{make_pack(c.at(e)...), position + e});
         },
-        columns);
+        columns)));
   };
-  for (i64 e = 0; e < n; ++e)
-    to[e] = answers::with_one_nan(static_cast<T>(value(e)));
+  if constexpr (E::lowerable && fits_a_buffer<T>)
+    write_in_loops(to, n, value);
+  else // host functions are called once an element
+    for (i64 e = 0; e < n; ++e)
+      to[e] = value(e);
 }
 template <class Columns, class... Es, class... Ts>
 TALLY_INLINE void write_all(Columns const& columns, pack<Es...> const& values, i64 position, i64 n, pack<Ts*...> const& to) {
@@ -61,6 +65,36 @@ auto begun_at(Column const& c, i64 position) {
   else
     return c.from(position);
 }
+
+/// Whether rows follow one another without a gap in every column but those of answers.
+template <class... Columns>
+bool are_dense(axes_layout const& at) {
+  i64 const extent = at.kept[1].extent;
+  bool dense = at.kept[0].position_step == extent && at.kept[1].position_step == 1;
+  int c = 0;
+  ((dense = dense && (!memory_column<Columns> || answer_column<Columns> || at.kept[0].steps[c] == extent), ++c), ...);
+  return dense;
+}
+/// Writes `rows` short rows as one run, beside answers that are repeated for every element.
+template <class... Columns, class... Es, class... Ts>
+void write_short_rows(pack<Columns...> const& columns, axes_layout const& at, i64 first_row, i64 rows, pack<Es...> const& values, pack<Ts*...> const& to) {
+  i64 const extent = at.kept[1].extent;
+  grid_place<int(sizeof...(Columns))> place{};
+  place.move(at.kept[0], first_row);
+  pack<heap_array<typename Columns::value_type>...> room;
+  auto const begun = [&](auto c) {
+    auto const& column = get<c>(columns);
+    if constexpr (answer_column<std::remove_cvref_t<decltype(column)>>)
+      return repeat_each(column, place.offset[c], at.kept[0].steps[c], extent, rows, get<c>(room));
+    else
+      return begun_at(beside<false>(column, place.offset[c]), place.position);
+  };
+  auto const out = unpack([&](auto... t) { return make_pack(t + first_row * extent...); }, to);
+  [&]<int... I>(index_list<I...>) {
+    auto const all = make_pack(begun(index_constant<I>{})...);
+    with_or_without_registers([&]() TALLY_INLINE_LAMBDA { write_all(all, values, place.position, rows * extent, out); });
+  }(indices_up_to<int(sizeof...(Columns))>{});
+}
 } // namespace detail
 
 /// Writes the elements of columns laid out as `at` (all axes kept) in row-major order; there is at least one.
@@ -74,6 +108,7 @@ void write_elements(pack<Columns...> const& columns, axes_layout const& at, pack
   ((stands = stands && (!memory_column<Columns> || inner.steps[c] == (answer_column<Columns> ? 0 : 1)),
     together = together && (memory_column<Columns> ? inner.steps[c] == 1 : true), ++c),
    ...);
+  bool const repeats = at.kept_axes == 2 && stands && inner.extent <= detail::repeated_extent && detail::are_dense<Columns...>(at);
   i64 const rows_of_task = runs_of_row > 1 ? 1 : (elements_of_run - 1) / inner.extent + 1;
   i64 const tasks = ((rows - 1) / rows_of_task + 1) * runs_of_row;
   detail::spread_over_cores(tasks, threads, [&](i64 task) {
@@ -98,7 +133,11 @@ void write_elements(pack<Columns...> const& columns, axes_layout const& at, pack
       else
         write([](auto const& one, i64 offset, i64 step) { return detail::apart(one, offset, step); });
     };
-    for (i64 r = first_row; r < rows && r < first_row + rows_of_task; ++r)
+    i64 const last_row = first_row + rows_of_task < rows ? first_row + rows_of_task : rows;
+    if constexpr ((answer_column<Columns> || ...))
+      if (repeats)
+        return detail::write_short_rows(columns, at, first_row, last_row - first_row, values, to);
+    for (i64 r = first_row; r < last_row; ++r)
       write_row(r);
   });
 }

@@ -31,31 +31,46 @@ inline constexpr i64 copied_leaves = 4;
 
 namespace detail {
 
-/// Whether the elements of a group are neighbours in every column, so that the tile loop can take them.
+/// Answers along a group, any number of elements apart, as a column of a program of its own.
+template <class T>
+struct answers_along {
+  using value_type = T;
+  static constexpr bool lowerable = true;
+  static constexpr bool is_answer = true;
+  T const* data;
+  i64 step;
+  TALLY_INLINE constexpr T at(i64 e) const { return data[e * step]; }
+  constexpr answers_along from(i64 e) const { return {data + e * step, step}; }
+};
+
+/// Whether the elements of a group are neighbours in every column but those of answers, so that the tile loop can take them.
 template <class... Columns, class... Leaves>
 bool groups_lie_together(program<pack<Columns...>, Leaves...> const&, axes_layout const& at) {
   if (at.reduced_axes != 1 || at.reduced[0].position_step != 1) return false;
   bool together = true;
   int c = 0;
-  ((together = together && (!memory_column<Columns> || at.reduced[0].steps[c] == 1), ++c), ...);
+  ((together = together && (!memory_column<Columns> || answer_column<Columns> || at.reduced[0].steps[c] == 1), ++c), ...);
   return together;
+}
+/// A column from a place on.
+template <class Column>
+auto column_of_group(Column const& c, i64 offset, i64 step, i64 position) {
+  if constexpr (answer_column<Column>)
+    return answers_along<typename Column::value_type>{c.data + offset, step};
+  else if constexpr (memory_column<Column>)
+    return contiguous<typename Column::value_type>{c.data + offset};
+  else
+    return c.from(position);
 }
 /// Group g as a program of its own.
 template <class... Columns, class... Leaves>
 auto program_of_group(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at, i64 g) {
   constexpr int count = int(sizeof...(Columns));
   auto const origin = group_origin<count>(at, g);
-  auto own = p;
-  for_each_index<count>([&](auto i) {
-    auto& c = get<i>(own.columns);
-    if constexpr (memory_column<std::remove_cvref_t<decltype(c)>>)
-      c.data += origin.offset[i];
-    else
-      c = c.from(origin.position);
-  });
-  own.extent = at.extent;
-  own.first = 0;
-  return own;
+  return [&]<int... I>(index_list<I...>) {
+    auto const columns = make_pack(column_of_group(get<I>(p.columns), origin.offset[I], at.reduced[0].steps[I], origin.position)...);
+    return program<std::remove_cvref_t<decltype(columns)>, Leaves...>{columns, at.extent, 0, p.leaves};
+  }(indices_up_to<count>{});
 }
 
 /// The tree of neighbours over n states.

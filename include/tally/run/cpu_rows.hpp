@@ -56,7 +56,7 @@ template <class Program, class Leaf>
 inline constexpr bool computes_rows = false;
 template <class... Columns, class... Leaves, has_vector_form M, class E>
 inline constexpr bool computes_rows<program<pack<Columns...>, Leaves...>, bound<M, pack<E>, always>> =
-    (is_contiguous<Columns> && ...) && !looks_at_position<E> && M::law.commutative &&
+    ((is_contiguous<Columns> || answer_column<Columns>) && ...) && !looks_at_position<E> && M::law.commutative &&
     (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);
 /// Whether all folds of a program can be folded in rows, if its groups lie so.
 template <class Program>
@@ -65,7 +65,25 @@ template <class Columns, class... Leaves>
 inline constexpr bool folds_in_rows<program<Columns, Leaves...>> =
     sizeof...(Leaves) > 0 && (true && ... && (folds_in_place<Columns, Leaves> || computes_rows<program<Columns, Leaves...>, Leaves>));
 
-/// Whether groups of a program can be folded by fold_rows: those that are computed follow one another without a gap.
+/// How the elements of all columns lie, for groups that are computed: one group behind the other without a gap; each by itself; or
+/// otherwise. Answers stand along a group, and are repeated for every element of short ones.
+enum class computed_lie { one_behind_another, each_by_itself, otherwise };
+template <class... Columns>
+computed_lie lie_of(pack<Columns...> const*, axes_layout const& at) {
+  constexpr bool beside_answers = (answer_column<Columns> || ...);
+  bool dense = at.kept_axes == 1 && (!beside_answers || at.extent <= repeated_extent), rows = at.extent > repeated_extent && at.reduced_axes == 1;
+  int c = 0;
+  auto const meet = [&](bool answers) {
+    i64 const step = at.reduced_axes == 0 ? 1 : at.reduced[0].steps[c];
+    bool const lies = answers ? at.reduced_axes == 1 && step == 0 : step == 1;
+    dense = dense && lies && (answers || at.kept[0].steps[c] == at.extent);
+    rows = rows && lies;
+    ++c;
+  };
+  (meet(answer_column<Columns>), ...);
+  return dense ? computed_lie::one_behind_another : rows ? computed_lie::each_by_itself : computed_lie::otherwise;
+}
+/// Whether groups of a program can be folded by fold_rows.
 template <class... Columns, class... Leaves>
 bool are_rows(program<pack<Columns...>, Leaves...> const&, axes_layout const& at) {
   constexpr leaf_shape shape = shape_of<program<pack<Columns...>, Leaves...>>;
@@ -73,10 +91,7 @@ bool are_rows(program<pack<Columns...>, Leaves...> const&, axes_layout const& at
   auto const neighbours = [&](int c) { return at.reduced_axes == 0 || at.reduced[0].steps[c] == 1; };
   bool together = at.extent <= longest && at.reduced_axes <= 1;
   auto const lie_well = [&](int of_leaf) {
-    if (of_leaf >= 0) return neighbours(of_leaf);
-    bool all = at.kept_axes == 1;
-    for (int c = 0; c < int(sizeof...(Columns)); ++c) all = all && neighbours(c) && at.kept[0].steps[c] == at.extent;
-    return all;
+    return of_leaf >= 0 ? neighbours(of_leaf) : lie_of(static_cast<pack<Columns...> const*>(nullptr), at) != computed_lie::otherwise;
   };
   ((together = together && lie_well(read_in_place<pack<Columns...>, Leaves>::column)), ...);
   return together && (at.kept_axes > 0 ? at.kept[at.kept_axes - 1].extent : 1) >= register_bytes / 4;
@@ -112,7 +127,7 @@ public:
       step = at_.extent;
       constexpr i64 at_once = strip_form<typename Leaf::monoid_type, false>::width; // what is left of these is folded slowly
       if (i64 const room = room_for(step) / step; count > room) count = room > at_once ? room / at_once * at_once : room;
-      with_registers([&]() TALLY_INLINE_LAMBDA { compute(room_.data(), g * step, int(count * step)); });
+      with_registers([&]() TALLY_INLINE_LAMBDA { compute(room_.data(), g); });
       x = room_.data(), end = x + count * step + behind;
     }
   }
@@ -124,16 +139,49 @@ private:
   program_type const& p_;
   Leaf const& leaf_;
   axes_layout const& at_;
+  computed_lie lie_ = lie_of(static_cast<pack<Columns...> const*>(nullptr), at_);
   std::vector<number> room_;
 
   static i64 room_for(i64 extent) { return extent > elements_at_once ? extent : elements_at_once; }
-  TALLY_INLINE void compute(number* __restrict to, i64 first, int n) const {
-    element<program_type, std::remove_cvref_t<decltype(leaf_.values.first)>> const value{p_, leaf_.values.first, first};
-    constexpr int whole = 64; // a loop without a rest is vectorised at -O2, too
-    int e = 0;
-    for (; e + whole <= n; e += whole)
-      for (int k = 0; k < whole; ++k) to[e + k] = static_cast<number>(value(e + k));
-    for (; e < n; ++e) to[e] = static_cast<number>(value(e));
+  using expression_type = std::remove_cvref_t<decltype(std::declval<Leaf const&>().values.first)>;
+  /// The values of a run of elements that begins at an offset of every column: f(e) is that of element e. A copy, as in `element`.
+  template <class... Begun>
+  struct element_of_run {
+    pack<Begun...> columns;
+    copied<expression_type> of;
+    TALLY_INLINE auto operator()(i64 e) const {
+      return of.eval(row<typename Begun::value_type...>{unpack([&](auto const&... c) TALLY_INLINE_LAMBDA { return make_pack(c.at(e)...); }, columns), 0});
+    }
+  };
+  /// Writes the numbers of n elements from a place on; answers_at(c, column) is what stands for a column of answers.
+  template <class AnswersAt>
+  TALLY_INLINE void compute_run(number* to, grid_place<int(sizeof...(Columns))> const& place, i64 n, AnswersAt const& answers_at) const {
+    auto const begun_at = [&](auto c, auto const& of) TALLY_INLINE_LAMBDA {
+      if constexpr (answer_column<std::remove_cvref_t<decltype(of)>>)
+        return answers_at(c, of);
+      else
+        return contiguous<typename std::remove_cvref_t<decltype(of)>::value_type>{of.data + place.offset[c]};
+    };
+    [&]<int... I>(index_list<I...>) TALLY_INLINE_LAMBDA {
+      element_of_run<decltype(begun_at(index_constant<I>{}, get<I>(p_.columns)))...> const value{
+          make_pack(begun_at(index_constant<I>{}, get<I>(p_.columns))...), leaf_.values.first};
+      compute_values<!expression_type::lowerable>(to, n, value);
+    }(indices_up_to<int(sizeof...(Columns))>{});
+  }
+  /// The numbers of groups [g, g + count).
+  TALLY_INLINE void compute(number* to, i64 g) const {
+    auto place = group_origin<int(sizeof...(Columns))>(at_, g);
+    if (lie_ == computed_lie::one_behind_another) {
+      pack<heap_array<typename Columns::value_type>...> room;
+      compute_run(to, place, count * step, [&](auto c, auto const& answers) {
+        return repeat_each(answers, place.offset[c], at_.kept[0].steps[c], step, count, get<c>(room));
+      });
+    } else {
+      for (i64 k = 0; k < count; ++k, place.move(at_.kept[at_.kept_axes - 1], 1), to += step)
+        compute_run(to, place, step, [&](auto c, auto const& answers) TALLY_INLINE_LAMBDA {
+          return repeated<typename std::remove_cvref_t<decltype(answers)>::value_type>{answers.data[place.offset[c]]};
+        });
+    }
   }
 };
 /// Folds every group into emit(g, n, states).

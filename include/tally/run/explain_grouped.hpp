@@ -96,6 +96,7 @@ template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
   out.looks_at_positions = cpu::detail::needs_positions<Program>;
   if constexpr (cpu::detail::folds_in_rows<Program>)
     out.in_rows = cpu::detail::are_rows(d.program, out.at);
+  out.in_turn = !out.looks_at_positions && cpu::detail::groups_lie_together(d.program, out.at);
   if constexpr (cpu::detail::all_in_place<Program>)
     out.in_columns = !out.in_rows && cpu::detail::column_walk<Program>::can(out.at);
   if constexpr (Program::lowerable)

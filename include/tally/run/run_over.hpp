@@ -36,23 +36,6 @@ struct answers_of_rank<T, 0> {
   using type = T;
 };
 
-/// Writes answer(0), ..., answer(n - 1); several at once, where compilers know how.
-template <class T, class Answer>
-TALLY_INLINE void write_answers(T* to, i64 n, Answer const& answer) {
-  i64 k = 0;
-  if constexpr (std::is_arithmetic_v<T>) {
-    constexpr int at_once = 16;
-    for (T part[at_once]; k + at_once <= n; k += at_once) {
-      for (int j = 0; j < at_once; ++j)
-        part[j] = answer(k + j);
-      for (int j = 0; j < at_once; ++j)
-        to[k + j] = part[j];
-    }
-  }
-  for (; k < n; ++k)
-    to[k] = answer(k);
-}
-
 /// Fills arrays of Kept axes with the answers of all groups; extent_of(g) is how many elements group g has.
 template <int Kept, class Domain, class States, class ExtentOf>
 auto arrays_of_answers(Domain const& d, States const& states, i64 const (&extents)[Kept > 0 ? Kept : 1], int threads,
@@ -253,9 +236,14 @@ struct answer_writer {
   template <class States>
   void operator()(i64 g, i64 n, States const& states) const {
     for_each_index<int(sizeof...(Nodes))>([&](auto i) {
-      write_answers(std::get<i>(to) + g, n, [&](i64 k) TALLY_INLINE_LAMBDA {
-        return group_answer(get<i>(nodes), program.leaves, states[k], extent);
-      });
+      auto* const out = std::get<i>(to) + g;
+      using T = std::remove_cvref_t<decltype(*out)>;
+      auto const answer = [&](i64 k) TALLY_INLINE_LAMBDA { return group_answer(get<i>(nodes), program.leaves, states[k], extent); };
+      if constexpr (std::is_arithmetic_v<T>)
+        cpu::detail::write_in_loops(out, n, answer);
+      else
+        for (i64 k = 0; k < n; ++k)
+          out[k] = answer(k);
     });
   }
 };
