@@ -5,9 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 using namespace tally;
@@ -96,6 +98,33 @@ TEST_CASE("arrays, spans, arrays of arrays of answers and wider types take group
   CHECK(counts == std::array<i64, 3>{3, 0, 3});
   CHECK(segments[0] == 1.f);
   CHECK(segments[1] == 6.f);
+}
+
+TEST_CASE("arrays in memory that is read, or that meet each other, are written when all is read") {
+  std::vector<float> x(300 * 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(i % 101) / 7.f;
+  auto const rows = from(shaped(x, 300, 3)) | over<1>(sum, max);
+  auto const [sums, most] = run(rows, on::cpu);
+  std::vector<float> out(301, -1.f);
+  run_into(rows, out.data(), out.data() + 1, on::cpu);
+  CHECK(out[0] == sums[0]);
+  CHECK(std::equal(most.begin(), most.end(), out.begin() + 1));
+  std::vector<float> apart(300);
+  run_into(rows, x.data() + 2, apart, on::cpu);
+  CHECK(std::equal(sums.begin(), sums.end(), x.begin() + 2));
+  CHECK(std::equal(most.begin(), most.end(), apart.begin()));
+}
+
+TEST_CASE("a host function that throws leaves the arrays as they are") {
+  std::vector<float> const x(4000, 1.f);
+  std::vector<float> out(1000, -1.f);
+  int called = 0;
+  auto const rows = from(shaped(x, 1000, 4)) | map([&called](float v) {
+    if (++called == 3000) throw std::runtime_error("enough");
+    return v;
+  });
+  CHECK_THROWS_AS(run_into(rows | over<1>(sum), out, on::cpu.threads(1)), std::runtime_error);
+  CHECK(std::count(out.begin(), out.end(), -1.f) == 1000);
 }
 
 TEST_CASE("a range of another size than its answers is named with both numbers, and nothing is written") {

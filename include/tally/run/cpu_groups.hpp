@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include <tally/element/earlier.hpp>
 #include <tally/fold/groups.hpp>
 #include <tally/run/cpu_columns.hpp>
 #include <tally/run/cpu_rows.hpp>

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include <tally/element/earlier.hpp>
 #include <tally/run/cpu_row_folder.hpp>
 
 namespace tally::inline v0::cpu {
@@ -144,7 +145,7 @@ private:
 
   static i64 room_for(i64 extent) { return extent > elements_at_once ? extent : elements_at_once; }
   using expression_type = std::remove_cvref_t<decltype(std::declval<Leaf const&>().values.first)>;
-  /// The values of a run of elements that begins at an offset of every column: f(e) is that of element e. A copy, as in `element`.
+  /// The values of a run of elements that begins at an offset of every column: f(e) is that of element e.
   template <class... Begun>
   struct element_of_run {
     pack<Begun...> columns;

@@ -142,10 +142,10 @@ inline constexpr bool fits_a_buffer = std::is_trivially_copyable_v<V>&& std::is_
 template <class V, class To>
 inline constexpr bool reads_as = std::is_same_v<V, To> || (integer<V> && integer<To> && sizeof(V) == sizeof(To));
 
-/// Element e of an expression over the leaf that starts at `first`. Holds copies where it may, so that the compiler
-/// knows that writing values into a buffer does not change what they are computed from.
+/// A copy where there may be one, so that the compiler knows that writing values into a buffer does not change what they are computed from.
 template <class T>
 using copied = std::conditional_t<std::is_trivially_copyable_v<T>, T, T const&>;
+/// Element e of an expression over the leaf that starts at `first`.
 template <class Program, class E>
 struct element {
   copied<Program> p;
