@@ -280,11 +280,11 @@ struct extreme {
     using T = common_t<A, B>;
     auto const x = static_cast<T>(a), y = static_cast<T>(b);
     if constexpr (floating<T>) {
-      if (x != x || y != y)
-        return x + y;
-      if (x == y) // equal, or zeros of either sign
-        return sign_of(x) == Least ? x : y;
-      return (x < y) == Least ? x : y;
+      // all are computed and one is chosen, so that loops over it become vectors
+      T const not_a_number = (x == x ? y : x) + T(0);
+      T const tie = sign_of(x) == Least ? x : y; // equal, or zeros of either sign
+      T const other = (x < y) == Least ? x : y;
+      return x != x || y != y ? not_a_number : x == y ? tie : other;
     } else {
       return (x < y) == Least ? x : y;
     }

@@ -18,7 +18,7 @@ template <class Columns, class Leaf>
 struct read_in_place {
   static constexpr int column = -1;
 };
-template <class... Columns, has_vector_form M, int I>
+template <class... Columns, has_group_form M, int I>
   requires memory_column<nth_t<I, Columns...>> && reads_as<typename nth_t<I, Columns...>::value_type, typename vector_form<M>::number>
 struct read_in_place<pack<Columns...>, bound<M, pack<placeholder<I>>, always>> {
   static constexpr int column = M::law.commutative ? I : -1;

@@ -8,6 +8,9 @@
 
 #include <type_traits>
 
+#include <cstring>
+
+#include <tally/fold/logsumexp.hpp>
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/sum.hpp>
 #include <tally/fold/variance.hpp>
@@ -44,6 +47,9 @@ struct vector_form;
 
 template <class M>
 concept has_vector_form = requires { typename vector_form<M>::number; };
+/// Forms that groups side by side use too: not those that compilers make vectors of in the long loops of tiles alone.
+template <class M>
+concept has_group_form = has_vector_form<M> && !requires { vector_form<M>::in_tiles_alone; };
 
 template <class T>
 concept machine_float = stl::same_as<T, float> || stl::same_as<T, double>;
@@ -331,6 +337,52 @@ struct vector_form<variance_monoid<A>> {
     }
     TALLY_INLINE deviations<A> state(int j, int n) const {
       return {Masked ? static_cast<u64>(count[j]) : static_cast<u64>(n), mean[j], squares[j]};
+    }
+  };
+};
+
+/// logsumexp: lane by lane what its monoid says, in loops that compilers know the length of. A lane that has met nothing changes no other,
+/// so the first element is like the next ones.
+template <machine_float A>
+struct vector_form<logsumexp_monoid<A>> {
+  using number = A;
+  static constexpr bool order_free = false;
+  static constexpr bool in_tiles_alone = true;
+  template <int N, bool Masked>
+  struct lanes {
+    using vector = wide<A, N>;
+    using mask = wide_mask<A, N>;
+    vector largest, sum;
+    TALLY_INLINE void begin(vector const&) {
+      largest = vector{} - stl::numeric_limits<A>::infinity();
+      sum = vector{};
+    }
+    TALLY_INLINE void step(vector const& x) { combine(x, vector{} + A(1)); }
+    TALLY_INLINE void step(vector const& x, mask const& on) {
+      vector const l = largest, s = sum;
+      step(x);
+      largest = on ? largest : l;
+      sum = on ? sum : s;
+    }
+    TALLY_INLINE void close(int) {}
+    TALLY_INLINE void merge(lanes const& b, int) { combine(b.largest, b.sum); }
+    template <class F>
+    TALLY_INLINE static void each_register(lanes& to, lanes const& a, lanes const& b, F const& f) {
+      f(to.largest, a.largest, b.largest);
+      f(to.sum, a.sum, b.sum);
+    }
+    TALLY_INLINE typename logsumexp_monoid<A>::state state(int j, int) const { return {largest[j], sum[j]}; }
+
+  private:
+    TALLY_INLINE void combine(vector const& l, vector const& s) {
+      A own_largest[N], own_sum[N], other_largest[N], other_sum[N];
+      std::memcpy(own_largest, &largest, sizeof largest), std::memcpy(own_sum, &sum, sizeof sum);
+      std::memcpy(other_largest, &l, sizeof l), std::memcpy(other_sum, &s, sizeof s);
+      for (int j = 0; j < N; ++j) {
+        auto const both = logsumexp_monoid<A>{}.combine({own_largest[j], own_sum[j]}, {other_largest[j], other_sum[j]});
+        own_largest[j] = both.largest, own_sum[j] = both.sum;
+      }
+      std::memcpy(&largest, own_largest, sizeof largest), std::memcpy(&sum, own_sum, sizeof sum);
     }
   };
 };

@@ -55,7 +55,7 @@ inline constexpr i64 groups_of_task = 2048, elements_of_task = i64(1) << 16;
 /// Whether the numbers of a leaf can be computed row by row.
 template <class Program, class Leaf>
 inline constexpr bool computes_rows = false;
-template <class... Columns, class... Leaves, has_vector_form M, class E>
+template <class... Columns, class... Leaves, has_group_form M, class E>
 inline constexpr bool computes_rows<program<pack<Columns...>, Leaves...>, bound<M, pack<E>, always>> =
     ((is_contiguous<Columns> || answer_column<Columns>) && ...) && !looks_at_position<E> && M::law.commutative &&
     (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include <tally/element/shared_part.hpp>
 #include <tally/fold/segments.hpp>
 #include <tally/run/cpu_groups.hpp>
 
@@ -110,6 +111,47 @@ TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e
   }
 }
 
+/// How a leaf takes short segments: element by element, from the rows of the source.
+template <class Program, class Leaf>
+struct segment_values {
+  template <leaf_shape Shape>
+  TALLY_INLINE typename Leaf::state fold(Program const& p, Leaf const& leaf, i64 begin, int n) {
+    return fold_leaf_of_segment<Shape>(leaf, segment_rows<Program>{p, begin}, 0, n);
+  }
+};
+/// Whether its values are computed for many elements at once, whatever segments they are of.
+template <class Program, class Leaf>
+inline constexpr bool computes_segments = false;
+template <class Program, class M, class E>
+inline constexpr bool computes_segments<Program, bound<M, pack<E>, always>> =
+    operations_in<E> > 0 && E::lowerable && !needs_positions<Program> && !exact_monoid<M> && fits_a_buffer<value_of<E, Program>>;
+template <class Program, class M, class E>
+  requires computes_segments<Program, bound<M, pack<E>, always>>
+struct segment_values<Program, bound<M, pack<E>, always>> {
+  using number = value_of<E, Program>;
+  struct rows {
+    number const* of;
+    TALLY_INLINE auto row_at(i64 e) const { return row<number>{make_pack(of[e]), 0}; }
+  };
+  number room[2 * shape_of<Program>.elements()];
+  i64 first = 0, behind = 0; ///< the elements whose values are there
+  template <leaf_shape Shape>
+  TALLY_INLINE typename M::state fold(Program const& p, bound<M, pack<E>, always> const& leaf, i64 begin, int n) {
+    if (begin < first || begin + n > behind) {
+      i64 const left = p.extent - begin, most = i64(std::size(room));
+      first = begin, behind = begin + (left < most ? left : most);
+      compute_values<false>(room, behind - first, element<Program, E>{p, leaf.values.first, begin});
+    }
+    return fold_leaf_of_segment<Shape>(bound<M, pack<placeholder<0>>, always>{leaf.monoid, {}, {}}, rows{room + (begin - first)}, 0, n);
+  }
+};
+template <class Program>
+struct values_of_segments;
+template <class Columns, class... Leaves>
+struct values_of_segments<program<Columns, Leaves...>> {
+  pack<segment_values<program<Columns, Leaves...>, Leaves>...> of;
+};
+
 /// Leaves [leaf, leaf + count) of a segment of n elements that begins at `begin`, a subtree.
 template <class Program>
 [[gnu::noinline]] typename Program::states fold_part_of_segment(Program const& p, i64 begin, i64 n, i64 leaf, i64 count) {
@@ -149,6 +191,7 @@ TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> cons
   constexpr leaf_shape shape = shape_of<Program>;
   if (s == end)
     return;
+  values_of_segments<Program> values;
   for (i64 begin = at.begin(s); s < end; ++s) {
     i64 const next = at.end(s), n = next - begin;
     if (Program::leaf_count > 0 && n > most) {
@@ -161,7 +204,7 @@ TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> cons
         if (n > 0) fold_plainly(p, segment_rows<Program>{p, begin}, n, 0, 1, states);
       } else if (n > 0) {
         for_each_index<Program::leaf_count>([&](auto i) TALLY_INLINE_LAMBDA {
-          get<i>(states) = fold_leaf_of_segment<shape>(get<i>(p.leaves), segment_rows<Program>{p, begin}, 0, int(n));
+          get<i>(states) = get<i>(values.of).template fold<shape>(p, get<i>(p.leaves), begin, int(n));
         });
       }
       sink(s, states, n);

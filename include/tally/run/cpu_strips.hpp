@@ -155,7 +155,7 @@ inline constexpr bool is_nowhere = std::is_null_pointer_v<Pointer>;
 /// Whether a leaf (bound monoid) is folded in registers across groups.
 template <class Leaf, class Row>
 inline constexpr bool in_strip_registers = false;
-template <has_vector_form M, class E, class Mask, class Row>
+template <has_group_form M, class E, class Mask, class Row>
 inline constexpr bool in_strip_registers<bound<M, pack<E>, Mask>, Row> = bound<M, pack<E>, Mask>::lowerable && M::law.commutative;
 
 /// One bound monoid over strips. Feeding asks for rows by row_of(r, j): the row of group j that is element r of what is fed.
