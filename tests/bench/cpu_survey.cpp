@@ -49,15 +49,15 @@ std::vector<i64> every(i64 step) {
 int main() {
   auto const x = numbers();
   auto const k = keys();
-  auto const all = from(x);
-  survey("sum", all | sum);
-  survey("sum of exp", all | sum(exp(_1)));
-  survey("sum of sin", all | sum(sin(_1)));
-  survey("sum behind a filter", all | filter(_1 > 0.f) | sum);
-  survey("variance", all | variance);
-  survey("argmax", all | argmax);
-  survey("logsumexp", all | logsumexp);
-  survey("moments<4>", all | moments<4>);
+  auto const column = from(x);
+  survey("sum", column | sum);
+  survey("sum of exp", column | sum(exp(_1)));
+  survey("sum of sin", column | sum(sin(_1)));
+  survey("sum behind a filter", column | filter(_1 > 0.f) | sum);
+  survey("variance", column | variance);
+  survey("argmax", column | argmax);
+  survey("logsumexp", column | logsumexp);
+  survey("moments<4>", column | moments<4>);
   for (i64 const width : {32, 1024}) {
     std::printf("rows of %lld\n", static_cast<long long>(width));
     auto const rows = from(shaped(x, n / width, width));
@@ -74,18 +74,18 @@ int main() {
   for (i64 const length : {20, 500}) {
     std::printf("segments of %lld\n", static_cast<long long>(length));
     auto const offsets = every(length);
-    survey("  sum", all | by_segment(offsets, sum));
-    survey("  sum of exp", all | by_segment(offsets, sum(exp(_1))));
-    survey("  max of exp", all | by_segment(offsets, max(exp(_1))));
-    survey("  sum behind a filter", all | filter(_1 > 0.f) | by_segment(offsets, sum));
+    survey("  sum", column | by_segment(offsets, sum));
+    survey("  sum of exp", column | by_segment(offsets, sum(exp(_1))));
+    survey("  max of exp", column | by_segment(offsets, max(exp(_1))));
+    survey("  sum behind a filter", column | filter(_1 > 0.f) | by_segment(offsets, sum));
   }
   auto const keyed = from(x, k);
   survey("by key: sum", keyed | by_key(_2, 1000, sum(_1)));
   survey("by key: sum of exp", keyed | by_key(_2, 1000, sum(exp(_1))));
   survey("by key, behind a filter", keyed | filter(_1 > 0.f) | by_key(_2, 1000, count, max(_1)));
   survey("by unknown keys: sum", keyed | group_by(_2, sum(_1)));
-  survey("histogram", all | histogram(_1, -5.f, 5.f, 100));
-  survey("written: exp", all | map(exp(_1)) | collect);
-  survey("written: clamped", all | map(least(most(_1, 0.f), 1.f)) | collect);
+  survey("histogram", column | histogram(_1, -5.f, 5.f, 100));
+  survey("written: exp", column | map(exp(_1)) | collect);
+  survey("written: clamped", column | map(least(most(_1, 0.f), 1.f)) | collect);
   survey("written: transposed", from(shaped(x.data(), {1024, n / 1024}, {1, 1024})) | map(_1 * 2.f) | collect);
 }

@@ -140,7 +140,8 @@ struct segment_values<Program, bound<M, pack<E>, always>> {
     if (begin < first || begin + n > behind) {
       i64 const left = p.extent - begin, most = i64(std::size(room));
       first = begin, behind = begin + (left < most ? left : most);
-      compute_values<false>(room, behind - first, element<Program, E>{p, leaf.values.first, begin});
+      compute_values<false>(room, behind - first,
+                            [x = element<Program, E>{p, leaf.values.first, begin}](i64 e) TALLY_INLINE_LAMBDA { return x(static_cast<int>(e)); });
     }
     return fold_leaf_of_segment<Shape>(bound<M, pack<placeholder<0>>, always>{leaf.monoid, {}, {}}, rows{room + (begin - first)}, 0, n);
   }
