@@ -90,6 +90,12 @@ std::string spell(segments_plan const& p) {
                      p.leaves_per_part, p.counted);
 }
 
+std::string spell(one_segment_plan const& p) {
+  return formatted("tally::one_segment_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .rows_in_flight = {}, .leaves_of_warp = {}, "
+                     ".shares_of_block = {}, .overlaps_launch = {}}}",
+                     p.warps_per_block, p.blocks_per_multiprocessor, p.rows_in_flight, p.leaves_of_warp, p.shares_of_block, p.overlaps_launch);
+}
+
 std::string spell(slot_sort_plan const& p) {
   return formatted("tally::slot_sort_plan{{.bits_of_digit = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_thread = {}, .wide_numbers = {}, "
                    ".one_reduced_axis = {}, .no_kept_axis = {}}}",

@@ -101,8 +101,9 @@ public:
     unsigned const now = m.times;
     if (++m.arrived == m.all) m.arrived = 0, ++m.times;
     else
-      while (m.times == now) swapcontext(&threads_[threadIdx.x].context, &home_);
+      while (m.times == now) let_others_run();
   }
+  void let_others_run() { swapcontext(&threads_[threadIdx.x].context, &home_); }
   /// What every lane shows, as long as none goes on.
   template <class T, class F>
   auto shown(T value, F const& look) {
@@ -178,6 +179,7 @@ T __shfl_up_sync(unsigned, T value, unsigned by) {
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {

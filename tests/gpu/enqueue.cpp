@@ -106,6 +106,46 @@ TEST_CASE("groups along axes and between offsets, and as many segments as are co
   }
 }
 
+TEST_CASE("one segment between two offsets on the device, of any length, behind itself and in a graph") {
+  if (no_kernels()) return;
+  i64 const most = 80'000'000;
+  auto const numbers = uneven_numbers<float>(std::size_t(most));
+  on_device const x(numbers);
+  auto const column = device(static_cast<float const*>(x.data()), most);
+  on_device ends(std::vector<i64>{0, 1});
+  auto const totals = room_for<float>(2);
+  auto const places = room_for<i64>(2);
+  auto const of_segment = from(column) | by_segment(device(static_cast<i64 const*>(ends.data()), 2), sum, variance, argmax, count);
+  captured_stream stream;
+  auto const where = on::gpu.stream(stream.handle());
+  auto const queue = [&] { enqueue(of_segment, totals.data(), totals.data() + 1, places.data(), places.data() + 1, where); };
+  prepare(of_segment, totals.data(), totals.data() + 1, places.data(), places.data() + 1, where);
+  CHECK(after(stream.ref(), totals) == std::vector<float>{-77.f, -77.f});
+  stream.capture(captured_stream::global, queue);
+  for (i64 const n : {i64(1), i64(1000), i64(8193), i64(70'001), i64(600'000), i64(1'100'003), i64(9'000'000), i64(33'000'001), most - 3, i64(0)})
+    for (i64 const begin : {0, 3}) {
+      CAPTURE(n);
+      CAPTURE(begin);
+      std::vector<i64> const now{begin, begin + n};
+      gpu::copy(ends.data(), now.data(), sizeof(i64) * 2, 0, stream.ref());
+      auto const [sums, spreads, greatest, counts] = run(from(numbers) | by_segment(now, sum, variance, argmax, count), on::cpu);
+      for (int again = 0; again < 4; ++again) {
+        if (again % 2 == 0)
+          queue();
+        else
+          stream.launch();
+        if (again == 2)
+          queue();
+        CHECK(same(std::vector<float>{sums[0], spreads[0]}, after(stream.ref(), totals)));
+        CHECK(after(stream.ref(), places) == std::vector<i64>{greatest[0], counts[0]});
+      }
+    }
+  std::vector<i64> const wrong{-9, most + 1000};
+  gpu::copy(ends.data(), wrong.data(), sizeof(i64) * 2, 0, stream.ref());
+  queue();
+  CHECK(after(stream.ref(), places)[1] == most);
+}
+
 TEST_CASE("columns, rows and the whole of matrices, in one launch where they make one") {
   if (no_kernels()) return;
   i64 const most = 2048 * 3000;

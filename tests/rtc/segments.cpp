@@ -69,6 +69,31 @@ TEST_CASE("as many segments as memory of the device says compile, and so do answ
     CHECK(gpu::compile(gpu::unit_of_finish(type), chip.compute_major, chip.compute_minor).log == "");
 }
 
+namespace {
+/// Compiles the kernel that folds what lies between two offsets that the device knows.
+template <class Pipe, class Grouping>
+void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip) {
+  if (!gpu::can_compile()) return;
+  auto const d = get<0>(r.folds).bind(r.pipe);
+  auto const& type = detail::group_type_of<std::remove_cvref_t<decltype(d.program)>, std::remove_cvref_t<decltype(d.nodes)>>();
+  auto const unit = gpu::unit_of(type, "tally::i64", make_one_segment_plan(facts_of(d.program, chip, contract::reproducible)));
+  gpu::compiled made;
+  INFO(text_of(r));
+  CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));
+  CHECK(made.log == "");
+  CHECK((made.ptx.find("griddepcontrol.wait") != std::string::npos) == (chip.compute_major >= 9));
+}
+} // namespace
+
+TEST_CASE("one segment between offsets that the device knows compiles for every family, and for folds of every kind") {
+  auto const two = made_up<i64>(2);
+  for (auto const& chip : families)
+    one_segment_compiles(from(x) | by_segment(two, sum), chip);
+  one_segment_compiles(from(x) | filter(_1 > 0.f) | by_segment(two, mean, variance, argmax, minmax, count), targets::h200);
+  one_segment_compiles(from(x) | by_segment(two, fold_of(rtc_line{1, 0}, rtc_composed, rtc_line_of, rtc_offset, associative)), targets::h200);
+  one_segment_compiles(from(made_up<bf16>(99), made_up<i8>(99), made_up<double>(99)) | by_segment(two, sum(_1), max(_2), logsumexp(_3)), targets::h200);
+}
+
 TEST_CASE("folds of every kind, several columns, masks, positions, small types and structs of the user's own compile") {
   auto const& chip = targets::h200;
   compiles(from(x) | filter(_1 > 0.f) | by_segment(offsets, mean, variance, argmax, minmax, count), chip);

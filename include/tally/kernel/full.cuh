@@ -55,9 +55,6 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
 template <plan P, class Program>
 struct cluster_meeting;
 
-/// The epoch of this run, to be asked when the launch in front is done.
-__device__ __forceinline__ u32 epoch_after(partials_view const& ws) { return *static_cast<u32 const volatile*>(ws.epoch) + 1; }
-
 /// A block folds its share and meets the others: true in the thread that has the answer. The epoch is 0 while nobody has asked.
 template <plan P, class Program>
 __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws, u32& epoch,
@@ -107,7 +104,7 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   if constexpr (P.reads_ahead) {
     ahead = begins_ahead(order, P.stages > 0);
   } else if constexpr (P.overlaps_launch) { // this grid was started early: nothing of it may be seen before the one in front is done
-    asm volatile("griddepcontrol.launch_dependents;");
+    let_launch_behind_begin();
     // what the first loads need is an operand of the wait, so that it is computed, and its instructions fetched, before
     asm volatile("griddepcontrol.wait;" ::"l"(first_address(p.columns, leaf * P.elements_per_leaf())), "l"(ws.epoch),
                  "l"(n.whole - leaf)

@@ -57,15 +57,14 @@ struct warp_folds_of<program<Columns, Leaves...>> {
 /// Feeds Rows rows of a leaf from row r0 on; all their elements exist if Whole.
 template <int Rows, bool Whole, class Program, class Source, class Folds>
 __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const& source, i64 first, int n, int r0, int lane, Folds& folds) {
-  constexpr leaf_shape shape = shape_of<Program>;
+  constexpr int group = shape_of<Program>.group, lanes = shape_of<Program>.lanes();
   using Row = decltype(source.row_at(0));
-  Row held[Rows][shape.group];
+  Row held[Rows][group];
 #pragma unroll
   for (int r = 0; r < Rows; ++r)
 #pragma unroll
-    for (int k = 0; k < shape.group; ++k)
-    {
-      int const e = (r0 + r) * shape.lanes() + 32 * k + lane; // without a branch, so that all are in flight together
+    for (int k = 0; k < group; ++k) {
+      int const e = (r0 + r) * lanes + 32 * k + lane; // without a branch, so that all are in flight together
       held[r][k] = source.row_at(first + (Whole || e < n ? e : n - 1));
     }
   for_each_index<Program::leaf_count>([&](auto i) {
@@ -73,8 +72,8 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
 #pragma unroll
-      for (int k = 0; k < shape.group; ++k)
-        if (int const e = (r0 + r) * shape.lanes() + 32 * k + lane; Whole || e < n)
+      for (int k = 0; k < group; ++k)
+        if (int const e = (r0 + r) * lanes + 32 * k + lane; Whole || e < n)
           l.step(get<i>(folds).lanes, k, true, held[r][k]);
       get<i>(folds).end_row(l, r0 + r, lane);
     }

@@ -11,6 +11,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/keys_plan.hpp>
 #include <tally/plan/mixed_plan.hpp>
+#include <tally/plan/one_segment_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
 #include <tally/plan/sorted_keys_plan.hpp>
 #include <tally/plan/sorted_rows_plan.hpp>
@@ -30,6 +31,8 @@ std::string spell(find_keys_plan const& p);
 
 /// "tally::segments_plan{.warps_per_block = ...}".
 std::string spell(segments_plan const& p);
+/// "tally::one_segment_plan{.warps_per_block = ...}".
+std::string spell(one_segment_plan const& p);
 /// "tally::slot_sort_plan{.threads_per_block = ...}".
 std::string spell(slot_sort_plan const& p);
 /// "tally::sorted_keys_plan{.sort = ...}".

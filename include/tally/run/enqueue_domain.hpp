@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/run/gpu_finish.hpp>
+#include <tally/run/gpu_one_segment.hpp>
 #include <tally/run/run_into_grouped.hpp>
 
 namespace tally::inline v0::detail {
@@ -98,12 +99,25 @@ void enqueue_domain(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> con
   }
 }
 
+/// What lies between two offsets: its size is read by the kernel, and nothing is cleared in front of it.
+template <class Offset, class Program, class Nodes>
+void enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, answer_arrays const& to, enqueue_call const& call) {
+  static gpu::kernels_of<one_segment_plan> kernels;
+  gpu::one_segment_request request{&group_type_of<Program, Nodes>(), &kernels, offset_text<Offset>(),
+                                   words_of(static_cast<typename Program::states const*>(nullptr)), &d.program, &d.nodes,
+                                   facts_of(d.program, target{}, call.promise), d.where.offsets, to, call.where.ordinal, call.where.queue, call.launches};
+  gpu::enqueue(request);
+}
+
 template <class Offset, class Program, class Nodes, class Source>
 void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, answer_arrays const& to,
                     enqueue_call const& call) {
   if (d.where.segments() == 0)
     return;
   auto p = d.program;
+  if constexpr (Program::leaf_count > 0)
+    if (d.where.segments() == 1 && d.where.count == nullptr)
+      return enqueue_one_segment(d, to, call);
   auto request = segments_request_for(d, p, 0, call.where, call.promise);
   request.to = to;
   request.told = false;

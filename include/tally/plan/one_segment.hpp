@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The planner of one segment whose ends the device knows, as a contents page: from the facts of a program to the plan of its kernel, and
+// to the launch, whose blocks are as many as run at once. Layer 3.
+#pragma once
+
+#include <tally/plan/one_segment_plan.hpp>
+#include <tally/plan/segments.hpp>
+
+namespace tally::inline v0 {
+
+namespace planning {
+
+/// Leaves of a warp, whose subtree keeps a state a level in registers.
+constexpr int choose_leaves_of_warp(facts const& f) { return f.state_bytes() <= 16 ? 8 : f.state_bytes() <= 64 ? 4 : 2; }
+/// The grid is as large as the chip, so that one block a multiprocessor would leave it with eight warps.
+constexpr int choose_blocks_at_once(facts const& f) { return f.state_bytes() <= 32 && choose_blocks(f) < 2 ? 2 : choose_blocks(f); }
+
+} // namespace planning
+
+/// Plans the kernel of one segment.
+constexpr one_segment_plan make_one_segment_plan(facts const& f) {
+  one_segment_plan p{};
+  p.warps_per_block = 8;
+  p.blocks_per_multiprocessor = planning::choose_blocks_at_once(f);
+  p.rows_in_flight = planning::choose_rows_in_flight(f);
+  p.leaves_of_warp = planning::choose_leaves_of_warp(f);
+  p.shares_of_block = 16;
+  p.overlaps_launch = f.target.compute_major >= 9;
+  return p;
+}
+
+/// One launch, whatever lies between the ends: its blocks, and the room for states where they meet.
+struct one_segment_launch {
+  int blocks;
+  int places;
+};
+constexpr one_segment_launch launch_one_segment(facts const& f, one_segment_plan const& p) {
+  int const at_once = f.target.multiprocessors * p.blocks_per_multiprocessor;
+  i64 const shares = f.leaves() == 0 ? 1 : (f.leaves() - 1) / p.warps_per_block + 1; // of whatever length they are, no more
+  int const blocks = shares < at_once ? static_cast<int>(shares) : at_once, most = p.most_shares(blocks);
+  int const met = shares < most ? static_cast<int>(shares) : most;
+  return {blocks, met + meeting_of_shares{met, blocks}.groups()};
+}
+
+} // namespace tally::inline v0
