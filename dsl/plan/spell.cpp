@@ -92,8 +92,8 @@ std::string spell(segments_plan const& p) {
 
 std::string spell(one_segment_plan const& p) {
   return formatted("tally::one_segment_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .rows_in_flight = {}, .leaves_of_warp = {}, "
-                     ".shares_of_block = {}, .overlaps_launch = {}}}",
-                     p.warps_per_block, p.blocks_per_multiprocessor, p.rows_in_flight, p.leaves_of_warp, p.shares_of_block, p.overlaps_launch);
+                     ".shares_of_block = {}, .overlaps_launch = {}, .reads_ahead = {}}}",
+                     p.warps_per_block, p.blocks_per_multiprocessor, p.rows_in_flight, p.leaves_of_warp, p.shares_of_block, p.overlaps_launch, p.reads_ahead);
 }
 
 std::string spell(slot_sort_plan const& p) {

@@ -28,13 +28,16 @@ TEST_CASE("one segment is folded by as many blocks as run at once, or as its sou
   auto const f = facts_for(from(made_up<float>(1 << 28)) | sum);
   auto const p = make_one_segment_plan(f);
   CHECK(p == one_segment_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16,
-                              .overlaps_launch = true});
+                              .overlaps_launch = true, .reads_ahead = false});
   CHECK(spell(p) == "tally::one_segment_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 8, "
-                    ".shares_of_block = 16, .overlaps_launch = true}");
+                    ".shares_of_block = 16, .overlaps_launch = true, .reads_ahead = false}");
   CHECK(launch_one_segment(f, p).blocks == 4 * 132);
   CHECK(launch_one_segment(facts_for(from(made_up<float>(100'000)) | sum), p).blocks == 13);
   CHECK(launch_one_segment(facts_for(from(made_up<float>(0)) | sum), p).blocks == 1);
   CHECK_FALSE(make_one_segment_plan(facts_for(from(made_up<float>(1 << 28)) | sum, targets::a100)).overlaps_launch);
+  auto queued = f;
+  queued.queued = true;
+  CHECK(make_one_segment_plan(queued).reads_ahead);
   auto const wide = make_one_segment_plan(facts_for(from(made_up<double>(1 << 20)) | reduce(variance, minmax)));
   CHECK(wide.leaves_of_warp == 4);
   CHECK(wide.blocks_per_multiprocessor == 1);
@@ -67,6 +70,20 @@ TEST_CASE("every leaf is in one share, shares are nodes of the tree, and the wor
     }
     CHECK(fits);
   }
+}
+
+TEST_CASE("a segment is cut so that the last round of blocks ends first") {
+  auto const p = make_one_segment_plan(facts_for(from(made_up<float>(1 << 28)) | sum));
+  auto const leaves_of_warp_and_shares = [&](i64 leaves) {
+    auto const cut = cut_into_shares(p, leaves, 528);
+    return std::vector<i64>{i64(1) << (cut.log_warp + cut.log_turns), cut.shares};
+  };
+  CHECK(leaves_of_warp_and_shares(1) == std::vector<i64>{1, 1});
+  CHECK(leaves_of_warp_and_shares(4224) == std::vector<i64>{1, 528});
+  CHECK(leaves_of_warp_and_shares(16'384) == std::vector<i64>{4, 512}); // one round
+  CHECK(leaves_of_warp_and_shares(36'000) == std::vector<i64>{4, 1125}); // three, where those of eight leaves take two and the second has 35 shares
+  CHECK(leaves_of_warp_and_shares(262'144) == std::vector<i64>{64, 512});
+  CHECK(leaves_of_warp_and_shares(300'001) == std::vector<i64>{8, 4688});
 }
 
 TEST_CASE("every group of shares is folded by one block, of those that have a share of it the last") {

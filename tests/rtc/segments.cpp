@@ -76,7 +76,9 @@ void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip) 
   if (!gpu::can_compile()) return;
   auto const d = get<0>(r.folds).bind(r.pipe);
   auto const& type = detail::group_type_of<std::remove_cvref_t<decltype(d.program)>, std::remove_cvref_t<decltype(d.nodes)>>();
-  auto const unit = gpu::unit_of(type, "tally::i64", make_one_segment_plan(facts_of(d.program, chip, contract::reproducible)));
+  auto f = facts_of(d.program, chip, contract::reproducible);
+  f.queued = true;
+  auto const unit = gpu::unit_of(type, "tally::i64", make_one_segment_plan(f));
   gpu::compiled made;
   INFO(text_of(r));
   CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));

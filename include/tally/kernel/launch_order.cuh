@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tally/base/numbers.hpp>
-#include <tally/kernel/dependent_launch.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -28,6 +27,9 @@ __device__ __forceinline__ u64 mark_of(launch_order const& o) {
   asm("mov.u64 %0, %%gridid;" : "=l"(grid));
   return o.number << grid_number_bits | (grid & ((u64(1) << grid_number_bits) - 1));
 }
+
+__device__ __forceinline__ void wait_for_launch_in_front() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ __forceinline__ void let_launch_behind_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 
 /// Whether the grid in front is a reduction that began when all in front of it was done or of its kind, or this grid has found
 /// so already. The same in all threads of a block; what they read after it is what was there when that grid began.

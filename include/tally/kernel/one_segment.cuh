@@ -8,7 +8,7 @@
 #include <tally/fold/folds.hpp>
 #include <tally/fold/segments.hpp>
 #include <tally/kernel/answers.cuh>
-#include <tally/kernel/dependent_launch.cuh>
+#include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/shown_states.cuh>
 #include <tally/kernel/warp_leaf.cuh>
 #include <tally/plan/one_segment_plan.hpp>
@@ -134,12 +134,21 @@ __device__ __forceinline__ bool meet_shares(Program const& p, typename Program::
 template <one_segment_plan P, class Program, class Nodes, class Offset>
 __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     one_segment(__grid_constant__ Program const p, Offset const* offsets, __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to,
-                partials_view const ws) {
-  if constexpr (P.overlaps_launch) {
+                partials_view const ws, [[maybe_unused]] launch_order const order) {
+  bool ahead = false;
+  if constexpr (P.reads_ahead) {
+    ahead = begins_ahead(order, false);
+  } else if constexpr (P.overlaps_launch) {
     let_launch_behind_begin();
     wait_for_launch_in_front();
   }
-  u32 const epoch = epoch_after(ws);
+  u32 epoch = ahead ? 0 : epoch_after(ws);
+  auto const see_what_is_shared = [&] {
+    if (P.reads_ahead && epoch == 0) {
+      wait_for_launch_in_front();
+      epoch = epoch_after(ws);
+    }
+  };
   auto const within = [&](Offset o, i64 low) { return static_cast<i64>(o) < low ? low : static_cast<i64>(o) < p.extent ? static_cast<i64>(o) : p.extent; };
   i64 const begin = within(offsets[0], 0), n = within(offsets[1], begin) - begin;
   constexpr i64 elements = shape_of<Program>.elements();
@@ -150,11 +159,13 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
 #pragma unroll 1
   for (int share = int(blockIdx.x); share < cut.shares; share += int(gridDim.x)) {
     s = fold_share<P>(rows, n, cut, share, room);
+    see_what_is_shared();
     if (cut.shares > 1 && threadIdx.x == 0)
       publish<Program>(s, ws.words + share * words_per_partial<Program>, epoch);
   }
   bool const has_answer = cut.shares > 1 ? meet_shares<P>(p, s, cut.shares, ws, epoch, room) : blockIdx.x == 0 && threadIdx.x == 0;
   if (has_answer) {
+    see_what_is_shared();
     write_answers(p, nodes, s, n, to, 0);
     if (cut.shares > 1)
       *ws.epoch = epoch;

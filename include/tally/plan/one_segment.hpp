@@ -27,6 +27,7 @@ constexpr one_segment_plan make_one_segment_plan(facts const& f) {
   p.leaves_of_warp = planning::choose_leaves_of_warp(f);
   p.shares_of_block = 16;
   p.overlaps_launch = f.target.compute_major >= 9;
+  p.reads_ahead = p.overlaps_launch && f.queued;
   return p;
 }
 

@@ -16,6 +16,7 @@ struct one_segment_plan {
   int leaves_of_warp;   ///< the most that a warp folds before its block meets; a power of two
   int shares_of_block;  ///< the most that a block folds
   bool overlaps_launch; ///< starts while the launch in front drains, and waits for it
+  bool reads_ahead;     ///< and folds before it waits, where the launch in front is a reduction too
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   /// The most shares that a grid has: as many as meet in two steps, 32 in the first.
   constexpr int most_shares(int blocks) const {
@@ -37,15 +38,24 @@ struct shares_of_segment {
 };
 /// How many nodes of 2^log leaves there are.
 constexpr i64 nodes_over(i64 leaves, int log) { return (leaves + ((i64(1) << log) - 1)) >> log; }
+/// The cut whose last round of blocks ends first, a meeting of the warps costing as much as a leaf; of equal ones that of fewest shares.
 constexpr shares_of_segment cut_into_shares(one_segment_plan const& p, i64 leaves, int blocks) {
-  shares_of_segment cut{leaves, 0, 0, 0};
+  shares_of_segment cut{leaves, 0, 0, 0}, best = cut;
   int log = 0; // of the leaves of a share
   while (1 << log < p.warps_per_block)
     ++log;
-  for (; nodes_over(leaves, log) > p.most_shares(blocks); ++log)
-    ++(1 << cut.log_warp < p.leaves_of_warp ? cut.log_warp : cut.log_turns);
-  cut.shares = static_cast<int>(nodes_over(leaves, log));
-  return cut;
+  i64 least = 0;
+  for (int rounds = 2; leaves > 0 && rounds > 1; ++log, ++(1 << cut.log_warp < p.leaves_of_warp ? cut.log_warp : cut.log_turns)) {
+    i64 const shares = nodes_over(leaves, log);
+    if (shares > p.most_shares(blocks))
+      continue;
+    cut.shares = static_cast<int>(shares);
+    rounds = (cut.shares - 1) / blocks + 1;
+    i64 const cost = i64(rounds) * ((1 << cut.log_warp) + 1) << cut.log_turns;
+    if (least == 0 || cost <= least)
+      least = cost, best = cut;
+  }
+  return best;
 }
 
 /// The groups of 32 shares that meet first, and the blocks that fold them: of those that have a share of a group the last, which waits for

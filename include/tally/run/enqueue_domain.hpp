@@ -100,12 +100,17 @@ void enqueue_domain(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> con
 }
 
 /// What lies between two offsets: its size is read by the kernel, and nothing is cleared in front of it.
-template <class Offset, class Program, class Nodes>
-void enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, answer_arrays const& to, enqueue_call const& call) {
+template <class Offset, class Program, class... Nodes>
+void enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, answer_arrays const& to, enqueue_call const& call) {
   static gpu::kernels_of<one_segment_plan> kernels;
-  gpu::one_segment_request request{&group_type_of<Program, Nodes>(), &kernels, offset_text<Offset>(),
-                                   words_of(static_cast<typename Program::states const*>(nullptr)), &d.program, &d.nodes,
-                                   facts_of(d.program, target{}, call.promise), d.where.offsets, to, call.where.ordinal, call.where.queue, call.launches};
+  auto p = d.program;
+  gpu::one_segment_request request{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(), sizeof(Offset),
+                                   words_of(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {},
+                                   facts_of(p, target{}, call.promise), d.where.offsets, to, sizeof...(Nodes), most_bytes<group_answer_of<Nodes, Program>...>(),
+                                   call.where.ordinal, call.where.queue, call.launches};
+  request.f.queued = true;
+  if (p.extent > 0)
+    places_of(p, request.columns);
   gpu::enqueue(request);
 }
 

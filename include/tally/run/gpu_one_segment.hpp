@@ -14,13 +14,17 @@ struct one_segment_request {
   group_type const* type;
   kernels_of<one_segment_plan>* kernels;
   char const* offset_type; ///< as device text
-  int words_per_partial;   ///< 32-bit words of all states, each state in words of its own
-  void const* program;     ///< whose columns are in memory that the device reads
+  std::size_t offset_bytes;
+  int words_per_partial; ///< 32-bit words of all states, each state in words of its own
+  void* program;
   void const* nodes;
-  facts f; ///< the target is filled in by the door; the extent is that of the source
+  column_place columns[max_sources]; ///< in memory that the device reads
+  facts f;             ///< the target is filled in by the door; the extent is that of the source
   void const* offsets; ///< two, in memory that the device reads
   answer_arrays to;
-  int ordinal; ///< of the device that runs it
+  int answers;              ///< arrays of `to`
+  std::size_t answer_bytes; ///< of one, at most
+  int ordinal;              ///< of the device that runs it
   stream_ref stream;
   bool launches; ///< false: everything is made that a launch needs, and nothing is queued
 };
