@@ -123,7 +123,7 @@ std::string plan_of(json const& shown, std::string_view caption) {
 
 std::string lesson_of(json const& record) {
   auto const number = escaped(text_at(record, "number"));
-  std::string left = "<pre>" + coloured(text_at(record, "code")) + "</pre>\n" + answers_of(record);
+  auto left = answers_of(record);
   for (auto const& remark : part_at(record, "remarks"))
     if (remark.is_string()) left += "<p class=\"remark\">" + escaped(remark.get<std::string>()) + "</p>\n";
   std::string plans, drawings;
@@ -137,10 +137,10 @@ std::string lesson_of(json const& record) {
                     plan_of(other, "Planned and compiled on a machine without this GPU."));
   return fmt::format(
       "<article class=\"lesson\" id=\"lesson-{0}\"><h2><span class=\"number\">{0}</span>{1}</h2>\n"
-      "<p class=\"idea\">{2}</p>\n{6}<div class=\"sides\"><div>{3}"
+      "<p class=\"idea\">{2}</p>\n{6}<pre>{7}</pre>\n<div class=\"sides\"><div>{3}"
       "<p class=\"small\">The whole lesson: examples/{4}</p></div>\n<div class=\"plans\">{5}</div></div></article>\n",
       number, escaped(text_at(record, "title")), escaped(text_at(record, "idea")), left,
-      escaped(text_at(record, "file")), plans, drawings);
+      escaped(text_at(record, "file")), plans, drawings, coloured(text_at(record, "code")));
 }
 
 std::vector<bar> bars_of(std::vector<json> const& records) {

@@ -47,9 +47,10 @@ void draw_source(canvas& to, json const& source) {
   auto const bytes = number_at(source, "bytes_per_element");
   auto const type = text_at(source, "type") + (bytes > 0 ? fmt::format(" · {:g} B each", bytes) : "");
   to.y += 20;
-  to.text(edge, to.y, "name", text_at(source, "name"));
   to.marks +=
       fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"side end\">{}</text>\n", width - edge, to.y, escaped(type));
+  to.y -= 16;
+  to.paragraph(edge, "name", text_at(source, "name"), 38, 16);
   to.y += 7;
   constexpr int cells = 36;
   auto const step = (width - 2 * edge) / cells;
@@ -144,8 +145,10 @@ void draw_answer(canvas& to, json const& plan) {
   auto const& answers = part_at(plan, "answers");
   auto const count = answers.empty() ? part_at(plan, "folds").size() : answers.size();
   auto const contract = text_at(plan, "contract");
-  auto const words =
-      fmt::format("{} {}{}{}", count, text_at(plan, "kind") == "elements" ? "array" : "answer", count == 1 ? "" : "s", contract.empty() ? "" : " · " + contract);
+  auto const kind = text_at(plan, "kind");
+  auto const groups = kind == "elements" || kind == "whole" ? 0 : number_at(plan, "groups");
+  auto const words = fmt::format("{} {}{}{}{}", count, kind == "elements" ? "array" : "answer", count == 1 ? "" : "s",
+                                 groups > 0 ? fmt::format(" for each of {:g} groups", groups) : "", contract.empty() ? "" : " · " + contract);
   to.box(edge, to.y, width - 2 * edge, 30, "answer");
   to.marks += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"name mid\">{}</text>\n", width / 2, to.y + 20,
                           escaped(words));
