@@ -95,6 +95,7 @@ char const* bind_all(jit::library const& from, api& call) noexcept {
   need("cuPointerGetAttributes", call.pointer_attributes);
   bind(from, "cuLaunchKernelEx", call.launch_with);
   bind(from, "cuStreamGetId", call.stream_id);
+  bind(from, "cuStreamGetCaptureInfo_v3", call.capture_info);
   bind(from, "cuMemPoolCreate", call.pool_create);
   bind(from, "cuMemPoolSetAttribute", call.pool_set_attribute);
   bind(from, "cuMemPoolTrimTo", call.pool_trim);

@@ -16,6 +16,7 @@ using module = void*;
 using function = void*;
 using stream = void*;
 using event = void*;
+using graph_node = void*;
 using pool = void*;
 using address = std::uint64_t; ///< CUdeviceptr
 
@@ -140,6 +141,7 @@ struct api {
   // May be null: drivers older than CUDA 12 lack some of them.
   int (*launch_with)(launch_config const*, function, void** arguments, void** extra);
   int (*stream_id)(stream, unsigned long long*);
+  int (*capture_info)(stream, int* status, unsigned long long* capture, void** graph, graph_node const** in_front, void const** edges, std::size_t* count);
   int (*pool_create)(pool*, pool_properties const*);
   int (*pool_set_attribute)(pool, int attribute, void* value);
   int (*pool_trim)(pool, std::size_t keep);

@@ -30,15 +30,13 @@ struct partials_view {
   void* words;
 };
 
-/// Nothing is read ahead in a graph, whose launches keep the numbers of its nodes, nor behind copies to the device.
-launch_order order_of(full_request const& r, queued_run const& q, tally::plan const& p, char* head) {
-  if (!p.reads_ahead || !r.f.queued || q.staged.any()) return {};
+/// Launches behind others of its kind.
+void launch_behind(full_request const& r, tally::plan const& p, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order, char* head) {
   byte_ranges reads, writes;
   reads.add(r.columns, r.f.source_count);
   if (r.answer != nullptr) writes.add(r.answer, r.type->states_bytes);
   if (r.finished != nullptr) writes.add(r.finished->places, r.finished->count, r.finished->bytes);
-  return order_of_launch(q.ordinal, device_of(q.ordinal).stream_of(q.stream), head,
-                         static_cast<unsigned>(p.blocks_per_multiprocessor * r.f.target.multiprocessors), reads, writes);
+  launch(k, shape, arguments, r.stream, order, {head, p.blocks_per_multiprocessor * r.f.target.multiprocessors, reads, writes});
 }
 
 kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
@@ -145,13 +143,6 @@ queued_run enqueue(full_request& r, bool timed) {
   q.ordinal = home >= 0 ? home : 0;
   q.stream = r.stream;
   r.f.target = target_of(q.ordinal);
-  if (!r.launches && r.f.queued) { // a launch that is captured has nobody behind it
-    full_request alone = r;
-    alone.f.queued = false;
-    (void)enqueue(alone);
-  }
-  auto& d = device_of(q.ordinal);
-  r.f.queued = r.f.queued && !capturing(d, d.stream_of(q.stream));
   stage_columns(r.columns, r.f.source_count, r.f.sources, q.ordinal, q.stream, q.staged);
   chosen_kernel const& chosen = choose(r, q.ordinal);
   std::size_t partials = 0; // of all levels
@@ -162,7 +153,7 @@ queued_run enqueue(full_request& r, bool timed) {
   partials_view view{room, room + head_bytes};
   void* answer = r.answer != nullptr ? r.answer : q.slot.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
-  launch_order order{};
+  launch_order order;
   void* arguments[] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
@@ -171,9 +162,11 @@ queued_run enqueue(full_request& r, bool timed) {
   shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, chosen.plan));
   shape.overlaps = chosen.plan.overlaps_launch;
   if (!r.launches) return q;
-  order = order_of(r, q, chosen.plan, room);
   if (timed) q.begun = record(q.ordinal, q.stream, true);
-  launch(*chosen.made, shape, arguments, q.stream);
+  if (chosen.plan.reads_ahead && !q.staged.any()) // not behind copies to the device
+    launch_behind(r, chosen.plan, *chosen.made, shape, arguments, order, room);
+  else
+    launch(*chosen.made, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);
   return q;
 }

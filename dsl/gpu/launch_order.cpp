@@ -4,6 +4,8 @@
 // that is made where another one was inherits it, which makes a launch wait that need not. Compiled side, gpu.
 #include "gpu/launch_order.hpp"
 
+#include "gpu/launch.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -14,29 +16,62 @@ namespace {
 
 constexpr std::size_t most_ranges = 64; // the launch that would add more waits, and with it all are finished
 
-struct writes_of_stream {
+/// The capture that a stream is under, 0 for none, and the node that the next one of it depends on, null where that is not one alone or the
+/// driver does not say.
+struct capture_place {
+  unsigned long long capture = 0;
+  driver::graph_node in_front = nullptr;
+  friend bool operator==(capture_place const&, capture_place const&) = default;
+};
+capture_place capture_place_of(device_state& d, driver::stream stream) noexcept {
+  constexpr int active = 1;
+  constexpr capture_place unknown{~0ull, nullptr};
+  if (d.call.capture_info == nullptr) return capturing(d, stream) ? unknown : capture_place{};
+  int status = 0;
+  unsigned long long capture = 0;
+  driver::graph_node const* nodes = nullptr;
+  void const* edges = nullptr;
+  std::size_t count = 0;
+  if (d.call.capture_info(stream, &status, &capture, nullptr, &nodes, &edges, &count) != driver::success) return unknown;
+  if (status != active) return {};
+  return {capture, count == 1 ? nodes[0] : nullptr};
+}
+
+/// What the launches of a stream write, or of what it captures, that may not be done when the next one begins.
+struct unfinished {
   int ordinal;
   driver::stream stream;
+  capture_place behind; ///< where the last of them left the stream
   std::vector<byte_range> ranges;
 };
+/// One entry a stream, and one for the graph that it captured last.
+struct all_unfinished {
+  std::mutex busy;
+  std::vector<unfinished> streams;
+
+  unfinished& of(int ordinal, driver::stream stream, unsigned long long capture) {
+    auto const found = std::find_if(streams.begin(), streams.end(), [&](auto const& s) {
+      return s.ordinal == ordinal && s.stream == stream && (s.behind.capture != 0) == (capture != 0);
+    });
+    return found != streams.end() ? *found : streams.emplace_back(unfinished{ordinal, stream, {capture, nullptr}, {}});
+  }
+};
+all_unfinished& writes_of_streams() {
+  static auto& all = *new all_unfinished; // launches may outlive static objects
+  return all;
+}
 
 bool overlap(byte_range const& a, byte_range const& b) noexcept { return a.first < b.first + b.count && b.first < a.first + a.count; }
 
-/// Whether none of the launches in front, since the last of which this was false, writes a byte of what the next one reads.
-bool reads_nothing_unfinished(int ordinal, driver::stream stream, std::span<byte_range const> reads, std::span<byte_range const> writes) {
-  static std::mutex busy;
-  static auto& streams = *new std::vector<writes_of_stream>; // launches may outlive static objects
-  std::lock_guard const lock(busy);
-  auto found = std::find_if(streams.begin(), streams.end(), [&](auto const& s) { return s.ordinal == ordinal && s.stream == stream; });
-  if (found == streams.end()) found = streams.insert(found, {ordinal, stream, {}});
-  auto& ranges = found->ranges;
-  bool const finished = ranges.size() + writes.size() <= most_ranges && std::none_of(reads.begin(), reads.end(), [&](auto const& r) {
-    return std::any_of(ranges.begin(), ranges.end(), [&](auto const& w) { return overlap(r, w); });
-  });
-  if (!finished) ranges.clear();
-  for (auto const& w : writes)
-    if (std::find(ranges.begin(), ranges.end(), w) == ranges.end()) ranges.push_back(w);
-  return finished;
+/// Whether the launch in front is one of these, and none of them writes a byte of what the next one reads; else all of them are finished.
+bool reads_nothing_unfinished(unfinished& u, capture_place const& here, launch_in_order const& next) {
+  auto const is_written = [&](byte_range const& r) { return std::any_of(u.ranges.begin(), u.ranges.end(), [&](auto const& w) { return overlap(r, w); }); };
+  bool const in_row = here.capture == 0 || (here.in_front != nullptr && here == u.behind);
+  bool const ahead = in_row && u.ranges.size() + next.writes.size() <= most_ranges && std::none_of(next.reads.begin(), next.reads.end(), is_written);
+  if (!ahead) u.ranges.clear();
+  for (auto const& w : next.writes)
+    if (std::find(u.ranges.begin(), u.ranges.end(), w) == u.ranges.end()) u.ranges.push_back(w);
+  return ahead;
 }
 
 } // namespace
@@ -50,11 +85,27 @@ void byte_ranges::add(void* const* arrays, int arrays_there, std::size_t bytes) 
   for (int i = 0; i < arrays_there; ++i) add(arrays[i], bytes);
 }
 
-launch_order order_of_launch(int ordinal, driver::stream stream, char* head, unsigned at_once, std::span<byte_range const> reads,
-                             std::span<byte_range const> writes) {
+void launch(kernel const& k, launch_shape const& shape, void** arguments, stream_ref on, launch_order& order, launch_in_order const& next) {
   static std::atomic<u64> launches{0};
-  bool const ahead = reads_nothing_unfinished(ordinal, stream, reads, writes);
-  return {head + mark_at, launches.fetch_add(1, std::memory_order_relaxed), ahead ? at_once : 0};
+  auto& d = *k.device;
+  auto const stream = d.stream_of(on);
+  auto& all = writes_of_streams();
+  capture_place const here = capture_place_of(d, stream);
+  {
+    std::lock_guard const lock(all.busy);
+    bool const ahead = reads_nothing_unfinished(all.of(d.ordinal, stream, here.capture), here, next);
+    order.first_blocks = ahead ? static_cast<unsigned>(next.at_once) : 0;
+  }
+  if (here.capture == 0) {
+    order.last = next.head + mark_at;
+    order.number = launches.fetch_add(1, std::memory_order_relaxed);
+  }
+  launch(k, shape, arguments, on);
+  if (here.capture != 0) {
+    capture_place const behind = capture_place_of(d, stream);
+    std::lock_guard const lock(all.busy);
+    all.of(d.ordinal, stream, behind.capture).behind = behind;
+  }
 }
 
 } // namespace tally::inline v0::gpu

@@ -18,11 +18,11 @@ namespace tally::inline v0::gpu {
 /// The head of a workspace that launches of a stream share: a cache line, with the epoch and then the mark of the launch in front.
 inline constexpr std::size_t head_bytes = 64, mark_at = 8;
 
-/// What kernel/launch_order.cuh calls launch_order.
+/// What kernel/launch_order.cuh calls launch_order: as it is, of a launch that waits.
 struct launch_order {
-  void* last;
-  u64 number;
-  unsigned first_blocks;
+  void* last = nullptr;
+  u64 number = 0;
+  unsigned first_blocks = 0;
 };
 
 /// Bytes in device memory.
@@ -44,9 +44,14 @@ private:
   std::size_t count_ = 0;
 };
 
-/// The order of a launch that is made now, whose plan reads ahead and of which `at_once` blocks run at the same time. It waits where one in
-/// front that may not be done writes what it reads; what it writes is noted for those behind.
-launch_order order_of_launch(int ordinal, driver::stream stream, char* head, unsigned at_once, std::span<byte_range const> reads,
-                             std::span<byte_range const> writes);
+/// A launch whose plan reads ahead: the head of its workspace, how many of its blocks run at the same time, what it reads and what it writes.
+struct launch_in_order {
+  char* head;
+  int at_once;
+  std::span<byte_range const> reads, writes;
+};
+/// Launches a kernel, one of whose arguments is `order`. It waits where one in front that may not be done writes what it reads; what it
+/// writes is noted for those behind.
+void launch(kernel const&, launch_shape const&, void** arguments, stream_ref, launch_order& order, launch_in_order const&);
 
 } // namespace tally::inline v0::gpu

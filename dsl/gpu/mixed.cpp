@@ -35,10 +35,9 @@ std::size_t arrivals(mixed_cut const& cut) {
   return static_cast<std::size_t>(i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands + 1);
 }
 
-/// Nothing is read ahead in a graph nor behind copies to the device.
-launch_order order_of(mixed_request const& r, mixed_planned const& chosen) {
-  if (!chosen.plan.reads_ahead || !r.f.of.queued) return {};
-  auto* const head = static_cast<char*>(workspace(r.ordinal, r.stream, head_bytes));
+/// Launches behind others of its kind.
+void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order,
+                   void* head) {
   byte_ranges reads, writes;
   reads.add(r.places, r.f.of.source_count);
   auto const note = [&](mixed_answers const& a, i64 groups) { writes.add(a.to.at, a.count, static_cast<std::size_t>(groups) * a.bytes); };
@@ -48,8 +47,8 @@ launch_order order_of(mixed_request const& r, mixed_planned const& chosen) {
     writes.add(r.finished->places, r.finished->count, r.finished->bytes);
   else if (r.to_total != nullptr)
     writes.add(r.to_total, r.total_type->states_bytes);
-  return order_of_launch(r.ordinal, device_of(r.ordinal).stream_of(r.stream), head,
-                         static_cast<unsigned>(chosen.plan.blocks_per_multiprocessor * r.f.of.target.multiprocessors), reads, writes);
+  launch(k, shape, arguments, r.stream, order,
+         {static_cast<char*>(head), chosen.plan.blocks_per_multiprocessor * r.f.of.target.multiprocessors, reads, writes});
 }
 
 } // namespace
@@ -74,26 +73,21 @@ mixed_planned plan_mixed(mixed_request& r, staged_columns& staged) {
   mixed_planned first = make_mixed_plan(r.f); // what does not join is not staged twice
   if (!first.joins) return first;
   stage_columns(r.places, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
-  auto& d = device_of(r.ordinal);
-  r.f.of.queued = r.f.of.queued && !staged.any() && !capturing(d, d.stream_of(r.stream));
+  r.f.of.queued = r.f.of.queued && !staged.any();
   return make_mixed_plan(r.f);
 }
 
 void enqueue(mixed_request& r, mixed_planned const& chosen) {
-  if (!r.launches && r.f.of.queued) { // a launch that is captured has nobody behind it
-    mixed_request alone = r;
-    alone.f.of.queued = false;
-    enqueue(alone, make_mixed_plan(alone.f));
-  }
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(r, chosen.plan); });
   struct { // what kernel/mixed_meeting.cuh calls mixed_places
     void* scratch;
     void* counters;
   } places{workspace(r.ordinal, r.stream, scratch_bytes(r, chosen.cut), workspace_kind::scratch),
            workspace(r.ordinal, r.stream, 4 * arrivals(chosen.cut), workspace_kind::zeros)};
+  void* const head = chosen.plan.reads_ahead ? workspace(r.ordinal, r.stream, head_bytes) : nullptr;
   if (!r.launches) return;
   auto cut = chosen.cut;
-  launch_order order = order_of(r, chosen);
+  launch_order order;
   void* arguments[] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns.to, &r.to_rows.to,
                        r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &r.to_total, &places, &order};
   launch_shape shape;
@@ -101,7 +95,10 @@ void enqueue(mixed_request& r, mixed_planned const& chosen) {
   shape.block_threads = mixed_threads;
   shape.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
   shape.overlaps = chosen.plan.reads_ahead;
-  launch(k, shape, arguments, r.stream);
+  if (chosen.plan.reads_ahead)
+    launch_behind(r, chosen, k, shape, arguments, order, head);
+  else
+    launch(k, shape, arguments, r.stream);
 }
 
 } // namespace tally::inline v0::gpu

@@ -19,14 +19,6 @@ unit unit_of(group_type const& t, char const* offset_type, one_segment_plan cons
 
 void enqueue(one_segment_request& r) {
   r.f.target = target_of(r.ordinal);
-  if (!r.launches && r.f.queued) { // a launch that is captured has nobody behind it
-    one_segment_request alone = r;
-    alone.f.queued = false;
-    enqueue(alone);
-  }
-  auto& d = device_of(r.ordinal);
-  auto const stream = d.stream_of(r.stream);
-  r.f.queued = r.f.queued && !capturing(d, stream);
   one_segment_plan const plan = make_one_segment_plan(r.f);
   one_segment_launch const l = launch_one_segment(r.f, plan);
   kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of(*r.type, r.offset_type, plan); });
@@ -36,21 +28,19 @@ void enqueue(one_segment_request& r) {
     void* epoch;
     void* words;
   } view{room, room + head_bytes};
-  launch_order order{};
+  launch_order order;
   void* arguments[] = {r.program, &r.offsets, const_cast<void*>(r.nodes), &r.to, &view, &order};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(l.blocks);
   shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
   shape.overlaps = plan.overlaps_launch;
   if (!r.launches) return;
-  if (plan.reads_ahead) {
-    byte_ranges reads, writes;
-    reads.add(r.columns, r.f.source_count);
-    reads.add(r.offsets, 2 * r.offset_bytes);
-    writes.add(r.to.at, r.answers, r.answer_bytes);
-    order = order_of_launch(r.ordinal, stream, room, static_cast<unsigned>(plan.blocks_per_multiprocessor * r.f.target.multiprocessors), reads, writes);
-  }
-  launch(k, shape, arguments, r.stream);
+  if (!plan.reads_ahead) return launch(k, shape, arguments, r.stream);
+  byte_ranges reads, writes;
+  reads.add(r.columns, r.f.source_count);
+  reads.add(r.offsets, 2 * r.offset_bytes);
+  writes.add(r.to.at, r.answers, r.answer_bytes);
+  launch(k, shape, arguments, r.stream, order, {room, plan.blocks_per_multiprocessor * r.f.target.multiprocessors, reads, writes});
 }
 
 } // namespace tally::inline v0::gpu

@@ -16,7 +16,9 @@ namespace {
 
 using namespace tally;
 
-constexpr i64 many = 1000, small = 1024, large = i64(1) << 28;
+constexpr i64 many = 1000, small = 1024, large = i64(1) << 28, buffers = 4; // of `large` elements each
+constexpr i64 in_cache = i64(1) << 24;                                       // sums of more elements read others in every call
+constexpr int calls = 20;
 
 template <class T>
 T* at(bench::address a) {
@@ -70,12 +72,13 @@ int main() {
   driver.open();
   turns t(driver);
   bench::address memory = 0, answers = 0, offsets = 0;
-  driver.check(driver.allocate(&memory, large * sizeof(float)), "cuMemAlloc");
+  driver.check(driver.allocate(&memory, buffers * large * sizeof(float)), "cuMemAlloc");
   driver.check(driver.allocate(&answers, many * sizeof(float)), "cuMemAlloc");
-  driver.check(driver.allocate(&offsets, 4 * sizeof(i64)), "cuMemAlloc");
+  driver.check(driver.allocate(&offsets, 2 * calls * sizeof(i64)), "cuMemAlloc");
   std::vector<float> host(static_cast<std::size_t>(large));
   for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<float>(static_cast<int>(i % 101) - 50); // sums are exact in any order
-  driver.check(driver.copy_in(memory, host.data(), host.size() * sizeof(float)), "cuMemcpyHtoD");
+  for (i64 c = 0; c < buffers; ++c)
+    driver.check(driver.copy_in(memory + bench::address(c * large) * sizeof(float), host.data(), host.size() * sizeof(float)), "cuMemcpyHtoD");
   auto const x = at<float>(memory), out = at<float>(answers);
   auto const place = on::gpu(0).stream(t.stream);
   auto const got = [&](i64 k) {
@@ -97,26 +100,31 @@ int main() {
   auto const little = [&](i64 k) { return from(device(static_cast<float const*>(x + k * small), small)) | sum; };
   prepare(little(0), out, place);
   void* const sums = t.graph_of([&] { for (i64 k = 0; k < many; ++k) enqueue(little(k), out + k, place); });
-  void* const empty = t.graph_of([&] {
-    for (i64 k = 0; k < many; ++k) driver.check(driver.launch(nothing, 1, 1, 1, 256, 1, 1, 0, t.stream, arguments, nullptr), "cuLaunchKernel");
-  });
+  auto const launch_nothing = [&] { driver.check(driver.launch(nothing, 1, 1, 1, 256, 1, 1, 0, t.stream, arguments, nullptr), "cuLaunchKernel"); };
+  void* const empty = t.graph_of([&] { for (i64 k = 0; k < many; ++k) launch_nothing(); });
   auto const launch = [&](void* graph) { return [&, graph] { driver.check(driver.launch_graph(graph, t.stream), "cuGraphLaunch"); }; };
   launch(sums)();
   must_be(got(0), small);
   t.show("a graph of 1000 sums of 1024 floats, each", double(many), {{"tally", launch(sums)}, {"empty kernels", launch(empty)}});
 
-  for (i64 const n : {i64(1) << 10, i64(1) << 16, i64(1) << 20, i64(1) << 24, large}) {
-    i64 const ends[2] = {0, n};
+  for (i64 const n : {i64(1) << 10, i64(1) << 16, i64(1) << 20, i64(1) << 22, in_cache, 3 * in_cache / 2, large}) {
+    i64 const others = n > in_cache ? buffers * large / n : 1;
+    i64 ends[calls][2];
+    for (int k = 0; k < calls; ++k) ends[k][0] = k % others * n, ends[k][1] = ends[k][0] + n;
     driver.check(driver.copy_in(offsets, ends, sizeof ends), "cuMemcpyHtoD");
-    auto const known = from(device(static_cast<float const*>(x), n)) | sum;
-    auto const counted = from(device(static_cast<float const*>(x), large)) | by_segment(device(static_cast<i64 const*>(at<i64>(offsets)), 2), sum);
-    enqueue(counted, out, place);
+    auto const known = [&](int k) { return from(device(static_cast<float const*>(x + ends[k][0]), n)) | sum; };
+    auto const counted = [&](int k) {
+      return from(device(static_cast<float const*>(x), buffers * large)) | by_segment(device(static_cast<i64 const*>(at<i64>(offsets) + 2 * k), 2), sum);
+    };
+    enqueue(counted(0), out, place);
     must_be(got(0), n);
-    enqueue(known, out, place);
+    enqueue(known(0), out, place);
     must_be(got(0), n);
     char what[64];
     std::snprintf(what, sizeof what, "a sum of %lld floats", static_cast<long long>(n));
-    t.show(what, 20, {{"size of the host", [&] { for (int k = 0; k < 20; ++k) enqueue(known, out, place); }},
-                      {"size on the device", [&] { for (int k = 0; k < 20; ++k) enqueue(counted, out, place); }}});
+    t.show(what, calls, {{"size of the host", [&] { for (int k = 0; k < calls; ++k) enqueue(known(k), out, place); }},
+                         {"size on the device", [&] { for (int k = 0; k < calls; ++k) enqueue(counted(k), out, place); }},
+                         {"each behind an empty kernel", [&] { for (int k = 0; k < calls; ++k) launch_nothing(), enqueue(known(k), out, place); }},
+                         {"and", [&] { for (int k = 0; k < calls; ++k) launch_nothing(), enqueue(counted(k), out, place); }}});
   }
 }

@@ -54,7 +54,7 @@ bool folds(int blocks, Source const& source, Fold const& fold, Offset begin, Off
   return same;
 }
 
-constexpr one_segment_plan as_planned{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16, .reads_ahead = true};
+constexpr one_segment_plan as_planned{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16, .reads_ahead = true};
 constexpr one_segment_plan of_one_warp{.warps_per_block = 1, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 1, .shares_of_block = 16, .reads_ahead = true};
 constexpr one_segment_plan of_many_turns{.warps_per_block = 2, .blocks_per_multiprocessor = 4, .rows_in_flight = 2, .leaves_of_warp = 2, .shares_of_block = 2, .reads_ahead = true};
 
@@ -85,13 +85,27 @@ TEST_CASE("shares of several turns, the last of which is short, and more shares 
 TEST_CASE("wide states, positions, masks, folds that keep the order, and offsets of every type") {
   auto const x = uneven(70'000);
   workspace room;
-  for (int const n : {5, 3000, 66'000}) {
-    folds<as_planned>(4, from(x), variance, 11, 11 + n, room);
-    folds<as_planned>(4, from(x), argmax, unsigned(11), unsigned(11 + n), room);
-    folds<as_planned>(4, from(x), count.where(_1 > 0.f), u64(11), u64(11 + n), room);
-    folds<as_planned>(4, from(x) | filter(_1 > 0.f), mean, 11, 11 + n, room);
-    folds<as_planned>(4, from(x), first(_1), 11, 11 + n, room);
-    folds<of_one_warp>(9, from(x, iota(70'000)), max(_1 * cast<float>(_2)), 11, 11 + n, room);
+  for (int const begin : {11, 8}) // a thread loads elements one by one, or its neighbours at once
+    for (int const end : {begin + 5, begin + 3000, begin + 66'000}) {
+      folds<as_planned>(4, from(x), variance, begin, end, room);
+      folds<as_planned>(4, from(x), argmax, unsigned(begin), unsigned(end), room);
+      folds<as_planned>(4, from(x), count.where(_1 > 0.f), u64(begin), u64(end), room);
+      folds<as_planned>(4, from(x) | filter(_1 > 0.f), mean, begin, end, room);
+      folds<as_planned>(4, from(x), first(_1), begin, end, room);
+      folds<of_one_warp>(9, from(x, iota(70'000)), max(_1 * cast<float>(_2)), begin, end, room);
+    }
+}
+
+TEST_CASE("columns of different widths, of which a thread loads as many elements at once") {
+  auto const x = uneven(70'000);
+  std::vector<double> const y(x.rbegin(), x.rend());
+  std::vector<unsigned char> small(x.size());
+  for (std::size_t i = 0; i < small.size(); ++i) small[i] = static_cast<unsigned char>(i * 37 % 251);
+  workspace room;
+  for (int const begin : {0, 1, 2, 3, 4, 8, 16, 24}) {
+    folds<as_planned>(4, from(y), sum, begin, begin + 66'000, room);
+    folds<as_planned>(4, from(small), sum, begin, begin + 66'000, room);
+    folds<of_one_warp>(9, from(x, y, small), sum(cast<double>(_1) * _2 + cast<double>(_3)), begin, begin + 66'000, room);
   }
 }
 

@@ -98,6 +98,14 @@ void fill_contexts(driver::api& a) {
   a.synchronize = [] { return ++it().synchronisations, 0; };
 }
 
+/// A launch that has been taken, of a stream or into a graph.
+int launched(driver::function f, void** arguments, fake_driver::launched const& shape) {
+  it().launches.push_back(shape);
+  it().launched_name = it().names[f];
+  if (it().capturing) it().nodes_in_front = {reinterpret_cast<void*>(1000 + it().launches.size())};
+  return it().kernel(arguments), 0;
+}
+
 void fill_kernels(driver::api& a) {
   a.module_load = [](driver::module* m, void const* image, unsigned, int*, void**) {
     if (int const answer = answer_of("module_load")) return answer;
@@ -114,16 +122,12 @@ void fill_kernels(driver::api& a) {
   a.launch = [](driver::function f, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                 unsigned shared, driver::stream on, void** arguments, void**) {
     if (int const answer = answer_of("launch")) return answer;
-    it().launches.push_back({grid, block, 1, shared, on});
-    it().launched_name = it().names[f];
-    return it().kernel(arguments), 0;
+    return launched(f, arguments, {grid, block, 1, shared, on});
   };
   a.launch_with = [](driver::launch_config const* c, driver::function f, void** arguments, void**) {
     if (int const answer = answer_of("launch")) return answer;
     unsigned const cluster = c->attribute_count == 1 && c->attributes->id == 4 ? c->attributes->cluster[0] : 0;
-    it().launches.push_back({c->grid[0], c->block[0], cluster, c->dynamic_shared_bytes, c->on});
-    it().launched_name = it().names[f];
-    return it().kernel(arguments), 0;
+    return launched(f, arguments, {c->grid[0], c->block[0], cluster, c->dynamic_shared_bytes, c->on});
   };
 }
 
@@ -140,6 +144,13 @@ void fill_streams(driver::api& a) {
     return answer_of("stream_synchronize");
   };
   a.stream_is_capturing = [](driver::stream, int* status) { return *status = it().capturing ? 1 : 0, 0; };
+  a.capture_info = [](driver::stream, int* status, unsigned long long* capture, void**, driver::graph_node const** in_front, void const**, std::size_t* count) {
+    *status = it().capturing ? 1 : 0;
+    *capture = it().capture;
+    *in_front = it().nodes_in_front.data();
+    *count = it().nodes_in_front.size();
+    return answer_of("capture_info");
+  };
   a.stream_id = [](driver::stream s, unsigned long long* id) { return *id = it().stream_ids[s], 0; };
   a.event_create = [](driver::event* e, unsigned) { return *e = new int, 0; };
   a.event_record = [](driver::event, driver::stream) { return answer_of("event_record"); };
@@ -217,6 +228,7 @@ void fake_driver::reset() {
   answers.clear();
   busy_queries = 0;
   capturing = false;
+  nodes_in_front.clear();
   launches.clear();
   clears = synchronisations = trims = host_allocations = copies_from_host = waits = 0;
 }

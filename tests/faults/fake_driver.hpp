@@ -20,6 +20,8 @@ struct fake_driver {
   /// Stream queries still to be answered with not_ready.
   std::atomic<int> busy_queries{0};
   bool capturing = false;
+  unsigned long long capture = 1;      ///< the number of the capture that streams are under
+  std::vector<void*> nodes_in_front{}; ///< of the graph, that the next launch depends on
   std::map<void*, unsigned long long> stream_ids;
 
   struct launched {

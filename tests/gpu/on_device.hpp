@@ -62,6 +62,8 @@ bool same_bits(A const& a, B const& b) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (true && ... && same_bits(std::get<I>(a), std::get<I>(b)));
     }(std::make_index_sequence<std::tuple_size_v<A>>{});
-  else
+  else {
+    static_assert(std::is_trivially_copyable_v<A>);
     return std::memcmp(&a, &b, sizeof a) == 0;
+  }
 }

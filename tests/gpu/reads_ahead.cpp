@@ -154,6 +154,61 @@ TEST_CASE("what a graph writes in front is waited for, though its kernels have n
   }
 }
 
+TEST_CASE("captured reductions read ahead of each other in a graph, and never what is written in front of them") {
+  if (no_kernels()) return;
+  captured_stream stream;
+  auto const place = on::gpu.stream(stream.handle());
+  constexpr std::size_t parts = 8, length = 300000;
+  on_device const x(uneven_numbers<float>(parts * length)), late(std::vector(100000, 0.f));
+  on_device const ends(std::vector<long>{5, long(2 * length)});
+  on_device const sums(std::vector(parts, 0.f)), columns(std::vector(1000, 0.f)), out(std::vector(8, 0.f));
+  auto const part = [&](std::size_t k) { return from(device(x.data() + k * length, long(length))) | sum; };
+  auto const of_sums = from(device(sums.data(), sums.size())) | reduce(sum, max);
+  auto const of_late = from(device(late.data(), late.size())) | sum;
+  auto const all = from(device(x.data(), x.size()));
+  auto const of_segment = all | by_segment(device(ends.data(), 2), sum);
+  auto const of_matrix = from(shaped(device(x.data(), x.size()), 2400, 1000)) | reduce(over<0>(sum), sum);
+  auto const of_columns = from(device(columns.data(), columns.size())) | max;
+  auto const queue = [&] {
+    for (std::size_t k = 0; k < parts; ++k) enqueue(part(k), sums.data() + k, place);
+    enqueue(of_sums, out.data(), out.data() + 1, place); // reads what those in front write
+    write_late(late.data(), late.size(), 7.f, stream.ref(), true);
+    enqueue(of_late, out.data() + 2, place); // behind somebody else's kernel
+    enqueue(of_late, out.data() + 3, place); // behind one that waited
+    enqueue(of_segment, out.data() + 4, place);
+    enqueue(of_matrix, columns.data(), out.data() + 5, place);
+    enqueue(of_columns, out.data() + 6, place);
+    enqueue(all | sum, out.data() + 7, place);
+  };
+  queue(); // their kernels are loaded
+  gpu::wait(0, stream.ref());
+  stream.capture(captured_stream::global, queue);
+  for (int turn = 1; turn <= 20; ++turn) {
+    auto const numbers = uneven_numbers<float>(parts * length, unsigned(turn));
+    gpu::copy(x.data(), numbers.data(), numbers.size() * sizeof(float), 0, stream.ref());
+    write_late(late.data(), late.size(), float(turn), stream.ref(), false);
+    stream.launch();
+    if (turn % 2) stream.launch();
+    gpu::wait(0, stream.ref());
+    std::vector<float> of_parts;
+    for (std::size_t k = 0; k < parts; ++k) of_parts.push_back(run(from(std::span(numbers.data() + k * length, length)) | sum, on::cpu));
+    auto const there = out.back();
+    CAPTURE(turn);
+    auto const of_parts_there = sums.back();
+    for (std::size_t k = 0; k < parts; ++k) CHECK(same_bits(of_parts_there[k], of_parts[k]));
+    CHECK(same_bits(there[0], run(from(of_parts) | sum, on::cpu)));
+    CHECK(same_bits(there[1], run(from(of_parts) | max, on::cpu)));
+    CHECK(there[2] == 7.f * float(late.size()));
+    CHECK(there[3] == there[2]);
+    CHECK(same_bits(there[4], run(from(std::span(numbers.data() + 5, 2 * length - 5)) | sum, on::cpu)));
+    auto const [of_column, total] = run(from(shaped(numbers, 2400, 1000)) | reduce(over<0>(sum), sum), on::cpu);
+    CHECK(same_bits(there[5], total));
+    CHECK(same_bits(there[6], run(from(of_column) | max, on::cpu)));
+    CHECK(same_bits(there[7], total));
+    tally_test_progress();
+  }
+}
+
 TEST_CASE("copies and host columns between queued reductions are waited for") {
   if (no_kernels()) return;
   auto const stream = new_stream();

@@ -27,17 +27,24 @@ facts facts_for(R const& r, target const& chip = targets::h200) {
 TEST_CASE("one segment is folded by as many blocks as run at once, or as its source has work for") {
   auto const f = facts_for(from(made_up<float>(1 << 28)) | sum);
   auto const p = make_one_segment_plan(f);
-  CHECK(p == one_segment_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16,
+  CHECK(p == one_segment_plan{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16,
                               .overlaps_launch = true, .reads_ahead = false});
-  CHECK(spell(p) == "tally::one_segment_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .rows_in_flight = 4, .leaves_of_warp = 8, "
+  CHECK(spell(p) == "tally::one_segment_plan{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, "
                     ".shares_of_block = 16, .overlaps_launch = true, .reads_ahead = false}");
-  CHECK(launch_one_segment(f, p).blocks == 4 * 132);
-  CHECK(launch_one_segment(facts_for(from(made_up<float>(100'000)) | sum), p).blocks == 13);
+  CHECK(launch_one_segment(f, p).blocks == 2 * 132);
+  CHECK(launch_one_segment(facts_for(from(made_up<float>(100'000)) | sum), p).blocks == 7);
   CHECK(launch_one_segment(facts_for(from(made_up<float>(0)) | sum), p).blocks == 1);
   CHECK_FALSE(make_one_segment_plan(facts_for(from(made_up<float>(1 << 28)) | sum, targets::a100)).overlaps_launch);
   auto queued = f;
   queued.queued = true;
-  CHECK(make_one_segment_plan(queued).reads_ahead);
+  auto const ahead = make_one_segment_plan(queued);
+  CHECK(ahead.reads_ahead);
+  CHECK(launch_one_segment(queued, ahead).blocks == 132); // and there is room for those of the next launch
+  auto two = facts_for(from(made_up<double>(1 << 28)) | reduce(sum, max));
+  two.queued = true;
+  CHECK(make_one_segment_plan(two).warps_per_block == 8);
+  CHECK(make_one_segment_plan(two).blocks_per_multiprocessor == 3);
+  CHECK(launch_one_segment(two, make_one_segment_plan(two)).blocks == 2 * 132);
   auto const wide = make_one_segment_plan(facts_for(from(made_up<double>(1 << 20)) | reduce(variance, minmax)));
   CHECK(wide.leaves_of_warp == 4);
   CHECK(wide.blocks_per_multiprocessor == 1);
@@ -75,15 +82,15 @@ TEST_CASE("every leaf is in one share, shares are nodes of the tree, and the wor
 TEST_CASE("a segment is cut so that the last round of blocks ends first") {
   auto const p = make_one_segment_plan(facts_for(from(made_up<float>(1 << 28)) | sum));
   auto const leaves_of_warp_and_shares = [&](i64 leaves) {
-    auto const cut = cut_into_shares(p, leaves, 528);
+    auto const cut = cut_into_shares(p, leaves, 132);
     return std::vector<i64>{i64(1) << (cut.log_warp + cut.log_turns), cut.shares};
   };
   CHECK(leaves_of_warp_and_shares(1) == std::vector<i64>{1, 1});
-  CHECK(leaves_of_warp_and_shares(4224) == std::vector<i64>{1, 528});
-  CHECK(leaves_of_warp_and_shares(16'384) == std::vector<i64>{4, 512}); // one round
-  CHECK(leaves_of_warp_and_shares(36'000) == std::vector<i64>{4, 1125}); // three, where those of eight leaves take two and the second has 35 shares
-  CHECK(leaves_of_warp_and_shares(262'144) == std::vector<i64>{64, 512});
-  CHECK(leaves_of_warp_and_shares(300'001) == std::vector<i64>{8, 4688});
+  CHECK(leaves_of_warp_and_shares(2112) == std::vector<i64>{1, 132});
+  CHECK(leaves_of_warp_and_shares(16'384) == std::vector<i64>{8, 128}); // one round
+  CHECK(leaves_of_warp_and_shares(36'000) == std::vector<i64>{4, 563}); // five, where those of eight leaves take three and the third has 18 shares
+  CHECK(leaves_of_warp_and_shares(262'144) == std::vector<i64>{128, 128});
+  CHECK(leaves_of_warp_and_shares(300'001) == std::vector<i64>{16, 1172});
 }
 
 TEST_CASE("every group of shares is folded by one block, of those that have a share of it the last") {
@@ -94,14 +101,16 @@ TEST_CASE("every group of shares is folded by one block, of those that have a sh
       CAPTURE(shares);
       meeting_of_shares const m{shares, blocks};
       bool right = true;
-      int together = 0;
+      int together = 0, dealt = 0;
       for (int g = 0; g < m.groups(); ++g) {
         int last = 0;
         for (int s = 32 * g; s < 32 * g + m.present(g); ++s) last = s % blocks > last ? s % blocks : last;
         right = right && m.folds(g) / 32 == g && m.folds(g) < shares && m.folds(g) % blocks == last && last <= m.last_block();
         together += m.present(g);
       }
+      for (int b = 0; b < blocks; ++b) dealt += shares_of(shares, blocks, b);
       CHECK(right);
       CHECK(together == shares);
+      CHECK(dealt == shares);
     }
 }

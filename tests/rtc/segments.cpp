@@ -84,6 +84,7 @@ void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip) 
   CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));
   CHECK(made.log == "");
   CHECK((made.ptx.find("griddepcontrol.wait") != std::string::npos) == (chip.compute_major >= 9));
+  CHECK(made.ptx.find("ld.global.cs.v4") != std::string::npos); // where it begins at a multiple of 16 bytes
 }
 } // namespace
 

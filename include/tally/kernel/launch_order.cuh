@@ -10,8 +10,8 @@
 
 namespace tally::inline v0::kernel {
 
-/// Where the launches of a stream leave their marks, null where nothing may be read ahead and no mark is left; what tells this launch
-/// from any other of the process; and how many blocks may read ahead, of those that run at once: none where what they read may not be there.
+/// Where the launches of a stream leave their marks, null where the host knows what is in front, as in a graph, and no mark is left; what tells this
+/// launch from any other of the process; and how many blocks may read ahead, of those that run at once: none where what they read may not be there.
 struct launch_order {
   u64* last;
   u64 number;
@@ -35,7 +35,7 @@ __device__ __forceinline__ void let_launch_behind_begin() { asm volatile("gridde
 /// so already. The same in all threads of a block; what they read after it is what was there when that grid began.
 __device__ __forceinline__ bool follows_its_kind(launch_order const& o) {
   if (o.last == nullptr || blockIdx.x >= o.first_blocks)
-    return false;
+    return blockIdx.x < o.first_blocks;
   bool follows = false;
   if (threadIdx.x == 0) {
     u64 seen;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
-#include <tally/fold/segments.hpp>
+#include <tally/kernel/aligned_rows.cuh>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/shown_states.cuh>
@@ -49,11 +49,10 @@ private:
 };
 
 /// The state of a share of a segment of n elements: turns of the warps' subtrees, whose states thread 0 combines along the tree.
-template <one_segment_plan P, class Program, class Room>
-__device__ __forceinline__ typename Program::states fold_share(segment_rows<Program> const& rows, i64 n, shares_of_segment const& cut, int share,
+template <one_segment_plan P, class Program, class Rows, class Room>
+__device__ __forceinline__ typename Program::states fold_share(Program const& p, Rows const& rows, i64 n, shares_of_segment const& cut, int share,
                                                               Room& room) {
   using States = typename Program::states;
-  Program const& p = rows.p;
   alignas(16) __shared__ unsigned char kept_room[max_levels_of_share * sizeof(States)];
   auto* const kept = reinterpret_cast<States*>(kept_room); // thread 0's: a state of every level
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
@@ -153,15 +152,33 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   i64 const begin = within(offsets[0], 0), n = within(offsets[1], begin) - begin;
   constexpr i64 elements = shape_of<Program>.elements();
   auto const cut = cut_into_shares(P, (n + (elements - 1)) / elements, int(gridDim.x));
-  segment_rows<Program> const rows{p, begin};
   room_of_warps<P, Program> room;
+  alignas(16) __shared__ unsigned char folded_room[P.shares_of_block * sizeof(typename Program::states)];
+  auto* const folded = reinterpret_cast<typename Program::states*>(folded_room);
   auto s = p.identity();
+  int const own = shares_of(cut.shares, int(gridDim.x), int(blockIdx.x));
+  auto const fold_shares = [&](auto const& rows) {
 #pragma unroll 1
-  for (int share = int(blockIdx.x); share < cut.shares; share += int(gridDim.x)) {
-    s = fold_share<P>(rows, n, cut, share, room);
+    for (int k = 0; k < own; ++k) {
+      s = fold_share<P>(p, rows, n, cut, int(blockIdx.x + k * gridDim.x), room);
+      if (threadIdx.x == 0)
+        folded[k] = s;
+    }
+  };
+  segment_rows<Program> const rows{p, begin};
+  if constexpr (has_aligned_rows<Program, typename Program::columns_type>) {
+    if (are_aligned(p, begin))
+      fold_shares(aligned_rows<Program>{rows});
+    else
+      fold_shares(rows);
+  } else {
+    fold_shares(rows);
+  }
+  if (cut.shares > 1 && own > 0) { // what is shown lies where that of the launch in front lies
     see_what_is_shared();
-    if (cut.shares > 1 && threadIdx.x == 0)
-      publish<Program>(s, ws.words + share * words_per_partial<Program>, epoch);
+    __syncthreads();
+    if (int(threadIdx.x) < own)
+      publish<Program>(folded[threadIdx.x], ws.words + (blockIdx.x + threadIdx.x * gridDim.x) * words_per_partial<Program>, epoch);
   }
   bool const has_answer = cut.shares > 1 ? meet_shares<P>(p, s, cut.shares, ws, epoch, room) : blockIdx.x == 0 && threadIdx.x == 0;
   if (has_answer) {

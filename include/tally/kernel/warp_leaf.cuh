@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One warp folds leaves of any rows, from any element on: neighbouring threads read neighbouring elements, whatever the alignment.
-// Layer 4. Thread t holds lanes t, t + 32, t + 64, ... of a leaf.
+// Layer 4. Thread t holds lanes t, t + 32, t + 64, ... of a leaf; or `group` neighbours, of a source that loads them at once.
 #pragma once
 
 #include <tally/fold/tree.hpp>
@@ -9,8 +9,17 @@
 
 namespace tally::inline v0::kernel {
 
+/// Whether a thread holds neighbouring lanes of a source.
+template <class Source>
+inline constexpr bool in_groups = requires { Source::group; };
+/// Where lane k of this thread stands in a row.
+template <bool Groups, int Group>
+__device__ __forceinline__ int lane_of_row(int lane, int k) {
+  return Groups ? Group * lane + k : 32 * k + lane;
+}
+
 /// One fold in one thread of a warp that folds a leaf.
-template <leaf_shape Shape, class Leaf>
+template <leaf_shape Shape, class Leaf, bool Groups>
 struct warp_fold {
   using M = typename Leaf::monoid_type;
   using State = typename Leaf::state;
@@ -25,7 +34,11 @@ struct warp_fold {
 #pragma unroll
     for (int k = 0; k < group; ++k)
       s[k] = lanes.close(l.monoid, k);
-    return combine_warp<group>([&](State const& a, State const& b) { return l.monoid.combine(a, b); }, s, lane);
+    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
+    if constexpr (Groups)
+      return finish_trees<1>(combine, combine_in_registers(combine, s));
+    else
+      return combine_warp<group>(combine, s, lane);
   }
   __device__ __forceinline__ void end_row(Leaf const& l, int r, int lane) {
     if constexpr (by_row) {
@@ -42,15 +55,15 @@ struct warp_fold {
   }
 };
 
-template <class Program>
+template <class Program, bool Groups>
 struct warp_folds_of;
-template <class Columns, class... Leaves>
-struct warp_folds_of<program<Columns, Leaves...>> {
+template <class Columns, class... Leaves, bool Groups>
+struct warp_folds_of<program<Columns, Leaves...>, Groups> {
   static constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
   static constexpr bool by_row = (false || ... || !Leaves::monoid_type::law.commutative);
-  using type = pack<warp_fold<shape, Leaves>...>;
+  using type = pack<warp_fold<shape, Leaves, Groups>...>;
   __device__ __forceinline__ static type make(pack<Leaves...> const& l) {
-    return unpack([](auto const&... one) { return make_pack(warp_fold<shape, cuda::std::remove_cvref_t<decltype(one)>>(one)...); }, l);
+    return unpack([](auto const&... one) { return make_pack(warp_fold<shape, cuda::std::remove_cvref_t<decltype(one)>, Groups>(one)...); }, l);
   }
 };
 
@@ -58,14 +71,19 @@ struct warp_folds_of<program<Columns, Leaves...>> {
 template <int Rows, bool Whole, class Program, class Source, class Folds>
 __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const& source, i64 first, int n, int r0, int lane, Folds& folds) {
   constexpr int group = shape_of<Program>.group, lanes = shape_of<Program>.lanes();
+  constexpr bool groups = in_groups<Source>;
   using Row = decltype(source.row_at(0));
   Row held[Rows][group];
 #pragma unroll
   for (int r = 0; r < Rows; ++r)
+    if constexpr (groups && Whole) {
+      source.load(held[r], first + (r0 + r) * lanes + group * lane);
+    } else {
 #pragma unroll
-    for (int k = 0; k < group; ++k) {
-      int const e = (r0 + r) * lanes + 32 * k + lane; // without a branch, so that all are in flight together
-      held[r][k] = source.row_at(first + (Whole || e < n ? e : n - 1));
+      for (int k = 0; k < group; ++k) {
+        int const e = (r0 + r) * lanes + lane_of_row<groups, group>(lane, k); // without a branch, so that all are in flight together
+        held[r][k] = source.row_at(first + (Whole || e < n ? e : n - 1));
+      }
     }
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& l = get<i>(p.leaves);
@@ -73,7 +91,7 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
     for (int r = 0; r < Rows; ++r) {
 #pragma unroll
       for (int k = 0; k < group; ++k)
-        if (int const e = (r0 + r) * lanes + 32 * k + lane; Whole || e < n)
+        if (int const e = (r0 + r) * lanes + lane_of_row<groups, group>(lane, k); Whole || e < n)
           l.step(get<i>(folds).lanes, k, true, held[r][k]);
       get<i>(folds).end_row(l, r0 + r, lane);
     }
@@ -84,7 +102,7 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
 /// near needs no loop of its own for whole leaves.
 template <int RowsInFlight, bool Near, class Program, class Source>
 __device__ __forceinline__ typename Program::states fold_leaf_by_warp(Program const& p, Source const& source, i64 first, int n, int lane) {
-  using folds_of = warp_folds_of<Program>;
+  using folds_of = warp_folds_of<Program, in_groups<Source>>;
   constexpr leaf_shape shape = shape_of<Program>;
   auto folds = folds_of::make(p.leaves);
   int rows = shape.rows;

@@ -13,15 +13,22 @@ namespace planning {
 
 /// Leaves of a warp, whose subtree keeps a state a level in registers.
 constexpr int choose_leaves_of_warp(facts const& f) { return f.state_bytes() <= 16 ? 8 : f.state_bytes() <= 64 ? 4 : 2; }
-/// The grid is as large as the chip, so that one block a multiprocessor would leave it with eight warps.
-constexpr int choose_blocks_at_once(facts const& f) { return f.state_bytes() <= 32 && choose_blocks(f) < 2 ? 2 : choose_blocks(f); }
+/// Where a thread keeps little, two blocks of twice the warps are on a multiprocessor instead of four, so that fewer meet.
+constexpr int choose_warps(facts const& f) { return choose_blocks(f) >= 4 ? 16 : 8; }
+/// One block of eight warps would leave much of a multiprocessor idle.
+constexpr int choose_blocks_at_once(facts const& f) {
+  return choose_warps(f) == 16 ? choose_blocks(f) / 2 : f.state_bytes() <= 32 && choose_blocks(f) < 2 ? 2 : choose_blocks(f);
+}
+/// Warps that a launch has on a multiprocessor, if it reads ahead: with sixteen it reads nine tenths of the bandwidth where it is alone, and there is
+/// room for one in front or behind. Of f32 eight, and as many as there is room for, are slower: docs/measured/enqueued_h200.md, 2026-11-23.
+inline constexpr int warps_of_launch = 16;
 
 } // namespace planning
 
 /// Plans the kernel of one segment.
 constexpr one_segment_plan make_one_segment_plan(facts const& f) {
   one_segment_plan p{};
-  p.warps_per_block = 8;
+  p.warps_per_block = planning::choose_warps(f);
   p.blocks_per_multiprocessor = planning::choose_blocks_at_once(f);
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_of_warp = planning::choose_leaves_of_warp(f);
@@ -37,7 +44,8 @@ struct one_segment_launch {
   int places;
 };
 constexpr one_segment_launch launch_one_segment(facts const& f, one_segment_plan const& p) {
-  int const at_once = f.target.multiprocessors * p.blocks_per_multiprocessor;
+  i64 const of_multiprocessor = p.reads_ahead ? planning::warps_of_launch / p.warps_per_block : p.blocks_per_multiprocessor;
+  int const at_once = f.target.multiprocessors * int(planning::bounded(1, of_multiprocessor, p.blocks_per_multiprocessor));
   i64 const shares = f.leaves() == 0 ? 1 : (f.leaves() - 1) / p.warps_per_block + 1; // of whatever length they are, no more
   int const blocks = shares < at_once ? static_cast<int>(shares) : at_once, most = p.most_shares(blocks);
   int const met = shares < most ? static_cast<int>(shares) : most;

@@ -14,7 +14,7 @@ struct one_segment_plan {
   int blocks_per_multiprocessor;
   int rows_in_flight;   ///< of a leaf
   int leaves_of_warp;   ///< the most that a warp folds before its block meets; a power of two
-  int shares_of_block;  ///< the most that a block folds
+  int shares_of_block;  ///< the most that a block folds; no more than it has threads
   bool overlaps_launch; ///< starts while the launch in front drains, and waits for it
   bool reads_ahead;     ///< and folds before it waits, where the launch in front is a reduction too
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
@@ -57,6 +57,9 @@ constexpr shares_of_segment cut_into_shares(one_segment_plan const& p, i64 leave
   }
   return best;
 }
+
+/// How many of them are a block's.
+constexpr int shares_of(int shares, int blocks, int block) { return block < shares ? (shares - block - 1) / blocks + 1 : 0; }
 
 /// The groups of 32 shares that meet first, and the blocks that fold them: of those that have a share of a group the last, which waits for
 /// none behind it, so that no block waits for one that has yet to begin.
