@@ -201,10 +201,6 @@ template <class T>
 T __ldg(T const* at) {
   return *at;
 }
-template <class T>
-void __stcs(T* to, T value) {
-  *to = value;
-}
 template <class T, class F>
 T changed(T* at, F const& f) {
   T const before = *at;

@@ -58,7 +58,11 @@ rows_planned in_one_kernel(R const& r) {
     auto const& type = Computing::choose(r.pipe, detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{})), [](auto keeps) -> auto const& {
       return detail::rows_type_of<std::remove_cvref_t<decltype(r.pipe)>, decltype(keeps)::value>();
     });
-    CHECK(!gpu::compile(gpu::unit_of(type, planned.plan, f.of.source_count, 1), 9, 0).cubin.empty());
+    auto const made = gpu::compile(gpu::unit_of(type, planned.plan, f.of.source_count, 1), 9, 0);
+    CHECK(!made.cubin.empty());
+    CHECK(!planned.plan.strip.evicts_first);
+    CHECK(made.ptx.find("ld.global.nc.v4") != std::string::npos);
+    CHECK(made.ptx.find(".global.cs") == std::string::npos);
   }
   return planned;
 }

@@ -9,25 +9,43 @@
 
 namespace tally::inline v0::kernel {
 
+/// What one access of Bytes bytes, a power of two up to 16, moves.
+template <int Bytes>
+struct moved_at_once;
+template <>
+struct moved_at_once<1> {
+  using type = unsigned char;
+};
+template <>
+struct moved_at_once<2> {
+  using type = unsigned short;
+};
+template <>
+struct moved_at_once<4> {
+  using type = unsigned;
+};
+template <>
+struct moved_at_once<8> {
+  using type = uint2;
+};
+template <>
+struct moved_at_once<16> {
+  using type = uint4;
+};
+template <int Bytes>
+using at_once_t = typename moved_at_once<Bytes>::type;
+
 /// One load of Bytes bytes that are read once: evicted first.
 template <int Bytes>
 __device__ __forceinline__ void load_streaming(void* to, void const* from) {
-  if constexpr (Bytes == 16) {
-    uint4 const v = __ldcs(static_cast<uint4 const*>(from));
-    memcpy(to, &v, 16);
-  } else if constexpr (Bytes == 8) {
-    uint2 const v = __ldcs(static_cast<uint2 const*>(from));
-    memcpy(to, &v, 8);
-  } else if constexpr (Bytes == 4) {
-    unsigned const v = __ldcs(static_cast<unsigned const*>(from));
-    memcpy(to, &v, 4);
-  } else if constexpr (Bytes == 2) {
-    unsigned short const v = __ldcs(static_cast<unsigned short const*>(from));
-    memcpy(to, &v, 2);
-  } else {
-    unsigned char const v = __ldcs(static_cast<unsigned char const*>(from));
-    memcpy(to, &v, 1);
-  }
+  auto const v = __ldcs(static_cast<at_once_t<Bytes> const*>(from));
+  memcpy(to, &v, Bytes);
+}
+/// One load of Bytes bytes that nobody writes.
+template <int Bytes>
+__device__ __forceinline__ void load_read_only(void* to, void const* from) {
+  auto const v = __ldg(static_cast<at_once_t<Bytes> const*>(from));
+  memcpy(to, &v, Bytes);
 }
 
 /// 16 bytes of neighbours `step` apart, what is behind `present` of them from the last: in few registers and instructions, for where
@@ -50,21 +68,8 @@ __device__ __forceinline__ void load_one_by_one(void* to, T const* from, i64 ste
 /// One load of Bytes bytes from shared memory.
 template <int Bytes>
 __device__ __forceinline__ void load_shared(void* to, void const* from) {
-  if constexpr (Bytes == 16) {
-    uint4 const v = *static_cast<uint4 const*>(from);
-    memcpy(to, &v, 16);
-  } else if constexpr (Bytes == 8) {
-    uint2 const v = *static_cast<uint2 const*>(from);
-    memcpy(to, &v, 8);
-  } else if constexpr (Bytes == 4) {
-    unsigned const v = *static_cast<unsigned const*>(from);
-    memcpy(to, &v, 4);
-  } else if constexpr (Bytes == 2) {
-    unsigned short const v = *static_cast<unsigned short const*>(from);
-    memcpy(to, &v, 2);
-  } else {
-    *static_cast<unsigned char*>(to) = *static_cast<unsigned char const*>(from);
-  }
+  auto const v = *static_cast<at_once_t<Bytes> const*>(from);
+  memcpy(to, &v, Bytes);
 }
 
 /// Where lane k of this thread stands in a row of 32 * group lanes.

@@ -130,7 +130,7 @@ __device__ __forceinline__ void store_pieces(leaf_on_chip<P, Base> const& held, 
 #pragma unroll
     for (int k = 0; k < V; ++k)
       if (held.exists(r, k))
-        store_streaming<int(sizeof(T))>(row + held.leaf.in_row(k), &v[k]);
+        store_at_once<int(sizeof(T))>(row + held.leaf.in_row(k), &v[k]);
   }
 }
 

@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How neighbouring elements leave registers: in stores of up to 16 bytes, written once and not read again. Layer 4.
+// How neighbouring elements leave registers: in stores of up to 16 bytes. Layer 4.
 #pragma once
 
 #include <tally/fold/answer_nodes.hpp>
+#include <tally/kernel/load.cuh>
 
 namespace tally::inline v0::kernel {
 
-/// One store of Bytes bytes.
+/// One store of Bytes bytes, if that many can be stored at once.
 template <int Bytes>
-__device__ __forceinline__ void store_streaming(void* to, void const* from) {
-  if constexpr (Bytes == 16) {
-    uint4 v;
-    memcpy(&v, from, 16);
-    __stcs(static_cast<uint4*>(to), v);
-  } else if constexpr (Bytes == 8) {
-    uint2 v;
-    memcpy(&v, from, 8);
-    __stcs(static_cast<uint2*>(to), v);
-  } else if constexpr (Bytes == 4) {
-    unsigned v;
-    memcpy(&v, from, 4);
-    __stcs(static_cast<unsigned*>(to), v);
-  } else if constexpr (Bytes == 2) {
-    unsigned short v;
-    memcpy(&v, from, 2);
-    __stcs(static_cast<unsigned short*>(to), v);
+__device__ __forceinline__ void store_at_once(void* to, void const* from) {
+  if constexpr (Bytes <= 16 && (Bytes & (Bytes - 1)) == 0) {
+    at_once_t<Bytes> v;
+    memcpy(&v, from, Bytes);
+    *static_cast<at_once_t<Bytes>*>(to) = v;
   } else {
     memcpy(to, from, Bytes);
   }
@@ -38,7 +27,7 @@ __device__ __forceinline__ void store_neighbours(T* to, T const (&v)[V]) {
   memcpy(bytes, v, sizeof bytes);
 #pragma unroll
   for (int b = 0; b < int(V * sizeof(T)); b += Bytes)
-    store_streaming<Bytes>(reinterpret_cast<unsigned char*>(to) + b, bytes + b);
+    store_at_once<Bytes>(reinterpret_cast<unsigned char*>(to) + b, bytes + b);
 }
 
 /// Whether V neighbours of type T pass through shared memory on their way out, in room of 32 bytes a thread.
@@ -63,7 +52,7 @@ __device__ __forceinline__ void store_one_by_one(T* to, T const (&v)[V], int lef
 #pragma unroll
   for (int k = 0; k < V; ++k)
     if (int const e = k * Threads + lane - first; e < left)
-      store_streaming<int(sizeof(T))>(to + e, held + e);
+      store_at_once<int(sizeof(T))>(to + e, held + e);
   __syncwarp();
 }
 

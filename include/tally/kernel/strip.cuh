@@ -29,8 +29,13 @@ struct strip_values {
         constexpr int at_once = P.bytes_per_load[I];
         int const there = present * int(sizeof(T));
 #pragma unroll
-        for (int b = 0; b < int(V * sizeof(T)); b += at_once)
-          load_streaming<at_once>(bytes[k] + b, reinterpret_cast<unsigned char const*>(from) + (b < there ? b : there - at_once));
+        for (int b = 0; b < int(V * sizeof(T)); b += at_once) {
+          auto const* const piece = reinterpret_cast<unsigned char const*>(from) + (b < there ? b : there - at_once);
+          if constexpr (P.evicts_first)
+            load_streaming<at_once>(bytes[k] + b, piece);
+          else
+            load_read_only<at_once>(bytes[k] + b, piece);
+        }
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {

@@ -28,6 +28,7 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
   p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
   p.one_reduced_axis = f.at.reduced_axes <= 1;
   p.one_kept_axis = f.at.kept_axes <= 1;
+  p.evicts_first = true;
   p.warps_per_group = p.warps_on_lanes = p.batches = 1;
   if (planning::lies_along(f)) {
     planning::plan_along(f, p, out.cut, out.why_not);

@@ -37,6 +37,7 @@ struct axes_plan {
   bool one_leaf_a_warp;  ///< along: a warp folds one leaf at most
   bool one_reduced_axis; ///< an element's place is its index times a step
   bool one_kept_axis;    ///< a group's place is its index times a step
+  bool evicts_first;     ///< what is loaded leaves the caches first; beside stores it is slower so: docs/measured/let_h200.md, 2026-11-23
   int bytes_per_load[max_sources]; ///< of one column at once; 0: element by element
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   constexpr int threads_along() const { return 32 / threads_across; }

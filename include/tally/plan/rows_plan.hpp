@@ -42,6 +42,7 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   p.batches = 1;
   p.blocks_share = p.rows_apart = false;
   p.one_leaf_a_warp = true;
+  p.evicts_first = false;
   p.realigned = planning::choose_realigned(f, p, 4); // pieces that are written are aligned too
   i64 groups_of_block = 1;
   if (p.one_leaf) {
