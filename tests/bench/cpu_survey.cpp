@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 namespace {
@@ -50,12 +51,19 @@ int main() {
   auto const x = numbers();
   auto const k = keys();
   auto const column = from(x);
+  std::vector<float> y(n); // in no order that a processor foresees
+  std::ranges::generate(y, [random = std::mt19937(1)]() mutable { return static_cast<float>(random() % 4); });
+  std::vector<unsigned char> bytes(n);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 7919 % 251);
   survey("sum", column | sum);
   survey("sum of exp", column | sum(exp(_1)));
   survey("sum of sin", column | sum(sin(_1)));
   survey("sum behind a filter", column | filter(_1 > 0.f) | sum);
   survey("variance", column | variance);
   survey("argmax", column | argmax);
+  survey("argmax of bytes", from(bytes) | argmax);
+  survey("first behind a filter", column | filter(_1 > 5.f) | first(_1).maybe());
+  survey("three folds under conditions", from(x, y) | filter(!is_nan(_2)) | reduce(count, count.where(_1 > 0.f && _2 <= 1.f), max(_1 - _2).where(_1 > 0.f)));
   survey("logsumexp", column | logsumexp);
   survey("moments<4>", column | moments<4>);
   for (i64 const width : {32, 1024}) {

@@ -129,6 +129,17 @@ TALLY_INLINE constexpr bool equal_to(A a, B b) {
     return a == b;
 }
 
+/// Whether a <= b in mathematics. Of numbers one comparison: a second one behind a branch keeps compilers from making vectors of a loop.
+template <class A, class B>
+TALLY_INLINE constexpr bool at_most(A a, B b) {
+  if constexpr (integer<A> && integer<B>)
+    return !less_than(b, a);
+  else if constexpr (reals<A, B>)
+    return static_cast<common_t<A, B>>(a) <= static_cast<common_t<A, B>>(b);
+  else
+    return less_than(a, b) || equal_to(a, b);
+}
+
 struct less {
   static constexpr char const* spelling = "<";
   template <class A, class B>
@@ -155,7 +166,7 @@ struct less_equal {
       { a == b } -> stl::convertible_to<bool>;
     }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
-    return less_than(a, b) || equal_to(a, b);
+    return at_most(a, b);
   }
 };
 
@@ -167,7 +178,7 @@ struct greater_equal {
       { a == b } -> stl::convertible_to<bool>;
     }
   TALLY_INLINE static constexpr bool apply(A a, B b) {
-    return less_than(b, a) || equal_to(a, b);
+    return at_most(b, a);
   }
 };
 
@@ -191,12 +202,12 @@ struct not_equal {
 
 struct both {
   static constexpr char const* spelling = "&&";
-  TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a && b; }
+  TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a & b; } // both are known, so there is nothing to branch for
 };
 
 struct either {
   static constexpr char const* spelling = "||";
-  TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a || b; }
+  TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a | b; }
 };
 
 struct negation {

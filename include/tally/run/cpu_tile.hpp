@@ -7,6 +7,7 @@
 
 #include <tally/run/cpu_exact.hpp>
 #include <tally/run/cpu_lanes.hpp>
+#include <tally/run/cpu_places.hpp>
 #include <tally/run/cpu_plain.hpp>
 #include <tally/run/cpu_values.hpp>
 
@@ -90,6 +91,8 @@ struct folder {
   TALLY_INLINE void add_leaf(monoid_type const& m, i64 position, mask_number const* on, Runs... x) {
     if constexpr (has_vector_form<monoid_type> && sizeof...(Runs) == 1)
       add(m, in_registers(m, on, x...));
+    else if constexpr (finds_a_place<monoid_type>)
+      add(m, place_search<monoid_type>::template of_leaf<lanes * rows>(m, position, on, x.at...));
     else
       add(m, lane_by_lane(m, position, on, x...));
   }
