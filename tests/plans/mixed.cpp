@@ -42,7 +42,7 @@ TEST_CASE("whole bands are the units where they fill the chip, parts of them whe
   auto const wave = make_mixed_plan(sums_of(65536, 4096, 4096));
   CHECK(wave.joins);
   CHECK(wave.total_joins());
-  CHECK(wave.plan == mixed_plan{3, 2, false});
+  CHECK(wave.plan == mixed_plan{2, 2, false});
   CHECK(wave.cut.splits == 1);
   CHECK(wave.blocks() == 256);
   CHECK(wave.cut.slots_of_group == 8);
@@ -63,7 +63,7 @@ TEST_CASE("rows that are not aligned are copied by threads, rows that are no sub
   CHECK(odd.plan.stages == 0);
   CHECK_FALSE(odd.total_joins());
   CHECK(says(odd, "no subtree"));
-  CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 3);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
 }
 

@@ -39,8 +39,9 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and 
   auto const ahead = text_of_mixed(m, {3, 2, true}); // one wait before it reads, for who may not read ahead, and one before it writes
   CHECK(count_in(ahead, "griddepcontrol.launch_dependents") == 1);
   CHECK(count_in(ahead, "griddepcontrol.wait") > 1);
-  for (auto at = ahead.find("st.global"); at != ahead.npos; at = ahead.find("st.global", at + 1)) // nothing is written while tiles are read
-    CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
+  for (std::string const touched : {"st.global", "ld.local", "st.local"}) // nothing is written while tiles are read, and open lanes are in registers
+    for (auto at = ahead.find(touched); at != ahead.npos; at = ahead.find(touched, at + 1))
+      CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
   auto const copied = text_of_mixed(m, {0, 2, false});
   CHECK(count_in(copied, "cp.async.bulk") == 0);
   CHECK(count_in(copied, "mbarrier.try_wait") == 0);

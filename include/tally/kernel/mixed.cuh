@@ -55,7 +55,7 @@ struct column_lanes<Whole, V, program<Columns, Leaves...>> {
   using Program = program<Columns, Leaves...>;
   using Strips = pack<beside<typename moving<Whole, Leaves>::state, V>...>;
   static constexpr leaf_shape shape = shape_of<Program>;
-  level_stack<Strips, levels_of(shape.lanes())> stack;
+  level_stack<Strips, levels_of(shape.lanes()), 2> stack; // three of four lanes leave by a branch
   Strips last;
 
   template <class Row>

@@ -125,23 +125,39 @@ __device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)
 }
 
 /// A tree of neighbours that is fed one node after the other, at most 2^Levels of them: one state per level is kept, in
-/// registers because the levels are unrolled.
-template <class State, int Levels>
+/// registers because the levels are unrolled. At the first `Branches` levels a node that finds no neighbour leaves by a branch; at the others
+/// all states are chosen, in fewer registers.
+template <class State, int Levels, int Branches = 0>
 struct level_stack {
+  static constexpr int branches = Branches < Levels ? Branches : Levels;
   State kept[Levels > 0 ? Levels : 1];
 
   /// Node k; combine(left, right, level).
   template <class Combine>
   __device__ __forceinline__ State push(Combine const& combine, int k, State s) {
-    bool open = true; // whether s still looks for its left neighbour
+    return push_from<0>(combine, k, s);
+  }
+
+private:
+  template <int First, class Combine>
+  __device__ __forceinline__ State push_from(Combine const& combine, int k, State s) {
+    if constexpr (First < branches) {
+      if (((k >> First) & 1) == 0) {
+        kept[First] = s;
+        return s;
+      }
+      return push_from<First + 1>(combine, k, combine(kept[First], s, First));
+    } else {
+      bool open = true; // whether s still looks for its left neighbour
 #pragma unroll
-    for (int level = 0; level < Levels; ++level) {
-      if (open && ((k >> level) & 1) != 0)
-        s = combine(kept[level], s, level);
-      else if (open)
-        kept[level] = s, open = false;
+      for (int level = First; level < Levels; ++level) {
+        if (open && ((k >> level) & 1) != 0)
+          s = combine(kept[level], s, level);
+        else if (open)
+          kept[level] = s, open = false;
+      }
+      return s;
     }
-    return s;
   }
 };
 

@@ -65,6 +65,10 @@ constexpr i64 mixed_tile_bytes(facts const& f) { return f.bytes_per_row() * f.el
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most.
 constexpr i64 mixed_row_bytes(mixed_facts const& f) { return i64(f.along_bytes) * f.of.elements_per_leaf(); }
 
+/// Tiles of a block, at most; where two blocks share a multiprocessor two each, because more that are asked for come later and blocks end further
+/// apart: docs/measured/mixed_h200.md, 2026-11-23.
+constexpr int most_mixed_stages(int blocks_per_multiprocessor) { return blocks_per_multiprocessor > 1 ? 2 : 6; }
+
 /// The load and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit, which hides
 /// where each begins and ends.
 constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
@@ -76,7 +80,7 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
       aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
   out.plan.blocks_per_multiprocessor = 6 * tile <= room && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - mixed_row_bytes(f)) / (tile > 0 ? tile : 1);
-  out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, 6)) : 0;
+  out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor))) : 0;
   if (!aligned)
     out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
   out.shared_bytes = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + mixed_row_bytes(f);
