@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Softmax, layer norm, logsumexp and variance of every row: tally beside torch, torch.compile and a copy, in one process on one device,
+# Softmax, layer norm, logsumexp and variance of every row, exponentials of every element: tally beside torch, torch.compile and a copy, in one process on one device,
 # interleaved, each answer checked against f64 first. tests/bench/build makes its libraries. Test layer.
 """Measures row 10 of the bars."""
 import argparse
@@ -48,6 +48,7 @@ def main():
         works = {
             "softmax": (own_let(0), lambda t: torch.softmax(t, 1), y),
             "layer norm": (own_let(1), lambda t: torch.nn.functional.layer_norm(t, (columns,)), y),
+            "exp": (own_let(2), torch.exp, y),
             "logsumexp": (own_fold(2), lambda t: torch.logsumexp(t, 1), per_row),
             "variance": (own_fold(1), lambda t: torch.var(t, 1, correction=0), per_row),
         }

@@ -189,7 +189,7 @@ TEST_CASE("the JSON says which kernel a let is in") {
   CHECK(j["domains"][0]["shares_read"] == true);
   CHECK(j["domains"][0]["plan"] == "");
   CHECK(j["domains"][2]["kind"] == "elements");
-  CHECK(j["domains"][2]["launch"]["threads_per_block"] == 256);
+  CHECK(j["domains"][2]["launch"]["threads_per_block"] == 128);
   CHECK(says(j["domains"][2]["plan"].get<std::string>(), "tally::elements_plan{.strip = tally::axes_plan{"));
   CHECK(j["bytes_read"] == 64 * 1024 * 4);
 }

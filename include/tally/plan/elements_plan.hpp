@@ -29,9 +29,9 @@ struct written_facts {
   int address_alignment;
 };
 
-/// Strips of a thread whose loads are in flight together. By the bytes that must be in flight on an H200 (48 KiB a multiprocessor):
-/// 2048 threads times 16 bytes times two.
-inline constexpr int strips_in_flight = 4;
+/// Strips of a thread whose loads are in flight together, twice as many of one column whose strips are less than 16 bytes; and warps of a block.
+/// Blocks of little work, so that what all of them read and write lies close together: docs/measured/let_h200.md, 2026-11-23.
+inline constexpr int strips_in_flight = 2, warps_of_elements = 4;
 
 /// Plans the writing of arrays of all elements, of which there is at least one; every axis of the layout is kept.
 constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts const* to, int arrays) {
@@ -53,9 +53,9 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   p.route = axes_route::threads_across_groups;
   p.threads_across = 32;
   p.groups_per_thread = v;
-  p.warps_per_block = 8;
+  p.warps_per_block = warps_of_elements;
   p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
-  p.batches = f.of.source_count > 1 ? strips_in_flight / 2 : strips_in_flight;
+  p.batches = f.of.source_count <= 1 && v * widest < 16 ? 2 * strips_in_flight : strips_in_flight;
   p.one_kept_axis = f.at.kept_axes <= 1;
   for (int c = 0; c < f.of.source_count; ++c)
     p.bytes_per_load[c] = f.group_step(c) == 1 ? planning::bytes_per_load(f, c, v, planning::loaded_axis::kept) : int(f.of.sources[c].bytes_per_element);

@@ -46,12 +46,12 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   p.realigned = planning::choose_realigned(f, p, 4); // pieces that are written are aligned too
   i64 groups_of_block = 1;
   if (p.one_leaf) {
-    p.warps_per_block = 8;
-    groups_of_block = i64(8) * p.threads_across;
+    p.warps_per_block = warps_of_elements;
+    groups_of_block = i64(p.warps_per_block) * p.threads_across;
     p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
   } else {
     p.warps_per_group = int(leaves);
-    p.warps_per_block = p.warps_per_group * (p.warps_per_group < 8 ? 8 / p.warps_per_group : 1);
+    p.warps_per_block = p.warps_per_group * (p.warps_per_group < warps_of_elements ? warps_of_elements / p.warps_per_group : 1);
     groups_of_block = p.warps_per_block / p.warps_per_group;
     p.extent_fits = f.at.extent % of_leaf == 0;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax and layer norm of the rows of a device matrix, for let.py: each call leaves its elements in device memory. Test layer.
+// Softmax and layer norm of the rows of a device matrix and the exponentials of its elements, for let.py: each call leaves its elements in
+// device memory. Test layer.
 #include <tally/tally.hpp>
 
 #include <cstdio>
@@ -22,10 +23,11 @@ int write(R const& r, float* out, void* stream) {
 
 } // namespace
 
-/// Of `rows` x `columns` floats: what 0 the softmax, 1 the layer norm of every row, as floats.
+/// Of `rows` x `columns` floats: what 0 the softmax, 1 the layer norm of every row, 2 the exponential of every element.
 extern "C" __attribute__((visibility("default"))) int let_rows(int what, float const* data, long long rows, long long columns, float* out,
                                                                void* stream) {
   auto const m = from(shaped(data, rows, columns));
+  if (what == 2) return write(m | map(exp(_1)) | collect, out, stream);
   auto const greatest = m | over<1>(max);
   auto const total = m | map(exp(_1 - let(greatest))) | over<1>(sum);
   auto const middle = m | over<1>(mean);
