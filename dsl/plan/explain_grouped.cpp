@@ -280,7 +280,7 @@ void word_keys_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   if (d.kind == grouping_kind::found_keys) d.route = "found keys, " + d.route, d.shape = search_of(d);
   if (p.route == keys_route::in_shared_memory)
-    d.shape += formatted("every block has {} of {} in shared memory, {}, and adds it to the others' in the end", several(p.replicas, "table"),
+    d.shape += formatted("every block has {} of {} in shared memory, {}, and adds its own to the others' in the end", several(p.replicas, "table"),
                           p.ranges > 1 ? formatted("one of {} ranges of slots", p.ranges) : "all slots",
                           words::bytes(double(d.of_keys.shared_bytes)));
   else

@@ -35,10 +35,27 @@ TEST_CASE("few slots are kept in shared memory, and copied for lanes while there
   CHECK(few.plan.replicas == 8);
   CHECK(few.shared_bytes == 8 * 256 * 4);
   CHECK(few.blocks == 4 * 132);
+  CHECK(few.plan.blocks_per_multiprocessor == 2);
+  auto const room_of_one_block = make_keys_plan(scalars(1 << 28, 4096, 4));
+  CHECK(room_of_one_block.plan.replicas == 8);
+  CHECK(room_of_one_block.plan.threads_per_block == 1024);
+  CHECK(room_of_one_block.blocks == 132);
+  CHECK(make_keys_plan(scalars(1 << 28, 1000, 112)).plan.replicas == 2);
+  CHECK(make_keys_plan(scalars(1 << 20, 4096, 4)).plan.replicas == 1); // a block has more cells than elements
+  CHECK(make_keys_plan(scalars(1 << 28, 256, 112)).plan.replicas == 8);
+  auto const of_rows = make_keys_plan(rows(1 << 20, 16, 16, false)); // of as many slots, which leave room for more blocks
+  CHECK(of_rows.plan.route == keys_route::in_shared_memory);
+  CHECK(of_rows.plan.replicas == 1);
   auto const more = make_keys_plan(scalars(1 << 28, 32768, 4));
   CHECK(more.plan.replicas == 1);
   CHECK(more.plan.threads_per_block == 1024);
   CHECK(more.blocks == 132);
+}
+
+TEST_CASE("counts have no replicas: lanes that meet are counted at once") {
+  auto f = scalars(1 << 28, 256, 4);
+  f.only_counts = true;
+  CHECK(make_keys_plan(f).plan.replicas == 1);
 }
 
 TEST_CASE("slots that fit in up to four ranges are read as often; more go to global memory, but for those met first") {
@@ -129,6 +146,6 @@ TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by o
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
-        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 1, .elements_per_load = 4, .loads_in_flight = 4, "
+        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
         ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false}");
 }

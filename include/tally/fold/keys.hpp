@@ -75,13 +75,21 @@ TALLY_INLINE constexpr bool is_in_bins(K key, i64 bins) {
 struct uniform_bins {
   double low, high, scale, step, last;
   float near_low, near_scale; ///< the same, roughly
+  float near_end;             ///< the end of the last bin, in bins, or where floats no longer tell bins apart
   float doubt;                ///< how far from an edge, in bins, a rough number may be wrong
   static constexpr uniform_bins over(double low, double high, i64 bins) {
     double const n = static_cast<double>(bins), width = high - low;
     double const scale = width > 0 ? n / width : 0, size = (low < 0 ? -low : low) + (high < 0 ? -high : high);
     double const doubt = size * scale * 0x1p-21 + n * 0x1p-20; // some 8 roundings of numbers and of bins
     bool const rough = size < 1e37 && scale < 1e37 && scale > 1e-37 && doubt < 0.25; // else all are settled in double
-    return {low,           high, scale, bins > 0 ? width / n : 0, n - 1, rough ? static_cast<float>(low) : 0.f, rough ? static_cast<float>(scale) : 0.f,
+    return {low,
+            high,
+            scale,
+            bins > 0 ? width / n : 0,
+            n - 1,
+            rough ? static_cast<float>(low) : 0.f,
+            rough ? static_cast<float>(scale) : 0.f,
+            static_cast<float>(n < 0x1p24 ? n : 0x1p24),
             rough ? static_cast<float>(doubt) : 1.f};
   }
   /// The bin of x; -1 where it has none, as NaN.
@@ -95,14 +103,10 @@ struct uniform_bins {
   }
   /// The same of a float: rough arithmetic settles it unless an edge is near.
   TALLY_INLINE constexpr i32 operator()(float x) const {
-    float const rough = (x - near_low) * near_scale;
-    if (rough > doubt && rough < 16777216.f) {
-      i32 const k = static_cast<i32>(rough);
-      float const beyond = rough - static_cast<float>(k);
-      if (beyond > doubt && beyond < 1.f - doubt && static_cast<double>(k) <= last)
-        return k;
-    }
-    return (*this)(static_cast<double>(x));
+    float const rough = (x - near_low) * near_scale, bounded = (rough > 0.f) & (rough < near_end) ? rough : 0.f; // with one branch, below
+    i32 const k = static_cast<i32>(bounded);
+    float const beyond = bounded - static_cast<float>(k);
+    return (beyond > doubt) & (beyond < 1.f - doubt) ? k : (*this)(static_cast<double>(x));
   }
 };
 

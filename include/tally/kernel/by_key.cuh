@@ -9,6 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/bin_of.cuh>
+#include <tally/kernel/counts_in_shared.cuh>
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
@@ -61,10 +62,8 @@ public:
       hot_list().fill(to.hot);
     if constexpr (P.threads_per_row > 0)
       by_rows();
-    else if constexpr (P.in_order)
-      walk().in_order([&](auto const& r) { feed_in_order(r); }, to_the_end{});
     else
-      walk().place_by_place([&](auto const& r, i64 kept) { feed(r, kept); }, to_the_end{});
+      by_elements();
     if constexpr (shared || hot) {
       __syncthreads();
       for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
@@ -155,13 +154,16 @@ private:
     return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program>{p, at, block(), blocks()};
   }
 
+  /// Where slot s of a block's own is, in the replica of this thread.
+  __device__ __forceinline__ static unsigned own_cell(unsigned s) { return s * P.replicas + (threadIdx.x & (P.replicas - 1)); }
+
   /// Feeds one row to a slot.
   template <class Row>
   __device__ __forceinline__ void add(Row const& r, i64 g) const {
     if constexpr (shared) {
       unsigned const s = static_cast<unsigned>(g) - first_own();
       if (P.ranges == 1 || s < own_slots())
-        add_to_own(r, s * P.replicas + (threadIdx.x & (P.replicas - 1)));
+        add_to_own(r, own_cell(s));
     } else if constexpr (hot) {
       unsigned const slot = static_cast<unsigned>(g), here = slot & (P.hot_slots - 1);
       unsigned owner = tags()[here];
@@ -198,15 +200,29 @@ private:
         unpack([&](auto const&... v) { to_cell::add(base_of(i), count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
     });
   }
-  template <class Row>
-  __device__ __forceinline__ void feed_in_order(Row const& r) const {
-    if (i64 const bin = bin_of(where, r, to.stray); bin >= 0)
-      add(r, bin);
-  }
-  template <class Row>
-  __device__ __forceinline__ void feed(Row const& r, i64 kept) const {
-    if (i64 const bin = bin_of(where, r, to.stray); bin >= 0)
-      add(r, at.groups == 1 ? bin : bin * at.groups + kept);
+  /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.
+  __device__ __forceinline__ void by_elements() const {
+    bool strays = false;
+    [[maybe_unused]] u32 const counts = only_counts ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0)) : 0;
+    auto const feed = [&](auto const& r, i64 groups, i64 kept) {
+      row_in_bins const in = look_at(where, r);
+      strays |= in.strays;
+      i64 const g = in.bin * groups + kept;
+      if constexpr (only_counts) {
+        unsigned const s = static_cast<unsigned>(g) - first_own();
+        if (in.inside & (P.ranges == 1 || s < own_slots()))
+          count_at(counts + s * u32(sizeof(unsigned) * P.replicas));
+      } else if (in.inside) {
+        add(r, g);
+      }
+    };
+    if constexpr (P.in_order)
+      walk().in_order([&](auto const& r) { feed(r, 1, 0); }, to_the_end{});
+    else
+      walk().place_by_place([&](auto const& r, i64 kept) { feed(r, at.groups, kept); }, to_the_end{});
+    if constexpr (!Where::drops_strays)
+      if (__syncthreads_or(strays))
+        walk().once_more([&](auto const& r) { bin_of(where, r, to.stray); });
   }
 
   /// The bin of a row of neighbours that have one key.
@@ -297,6 +313,8 @@ private:
       }
     }
   }
+  static constexpr bool only_counts =
+      shared && folds == 1 && (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
   static constexpr bool all_added =
       (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
 };

@@ -112,6 +112,22 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>> {
       feed(row_at_place(p.columns, here, here.position), k);
     }
   }
+  /// What the block has walked through, whichever way, row by row.
+  template <class Feed>
+  __device__ void once_more(Feed const& feed) const {
+    i64 const elements = at.extent * at.groups, of_turn = i64(blockDim.x) * V * U;
+    auto const feed_number = [&](i64 t) {
+      i64 const r = t / at.groups;
+      grid_place<columns> here = group_origin<columns>(at, t - r * at.groups);
+      move_along(here, at.reduced, at.reduced_axes, r);
+      feed(row_at_place(p.columns, here, here.position));
+    };
+    for (i64 turn = of_turn * block; turn < elements; turn += of_turn * blocks)
+      for (i64 t = turn + threadIdx.x; t < elements && t < turn + of_turn; t += blockDim.x)
+        feed_number(t);
+    if (block == 0 && threadIdx.x < elements % V) // the last ones, which are no whole load
+      feed_number(elements - elements % V + threadIdx.x);
+  }
   /// The row at a position of the source.
   __device__ auto row_at_position(i64 position) const {
     grid_place<columns> here{};

@@ -18,6 +18,7 @@ struct keys_facts {
   bool rows_have_one_key;
   bool adds_floats;    ///< and nothing else, without masks: `red` takes neighbours at once
   bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
+  bool only_counts;    ///< no fold but counts
 };
 
 struct keys_planned {
@@ -31,8 +32,22 @@ namespace planning {
 
 /// Room for a block's own table, leaving some for the system: of the 227 KiB of an H200.
 constexpr i64 shared_bytes_for_table(facts const& f) { return f.target.shared_bytes_per_block - 2048; }
-/// Replicas spread hot bins over banks, as long as four blocks of a multiprocessor have room.
+/// Replicas keep lanes that add to one slot apart: of rows where four blocks of a multiprocessor have room, of elements where a block has, and meets
+/// an element a cell at least. A multiprocessor adds to one row of 128 bytes at a time, and lanes that count in one word at once: counts have none.
+/// H200, 2026-11-23, tests/bench/keyed.py --only counts --bins 256, u32, by one, four and eight replicas: 268, 282, 337 us.
 inline constexpr i64 bytes_for_replicas = 32 * 1024;
+constexpr int choose_replicas(keys_facts const& f, i64 slots_of_block) {
+  if (f.only_counts)
+    return 1;
+  i64 const bytes = slots_of_block * f.own_cell_bytes, room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_table(f.of);
+  i64 const elements_of_multiprocessor = f.at.extent * f.at.groups / f.of.target.multiprocessors;
+  int replicas = 1;
+  while (replicas < 8 && 2 * replicas * bytes <= room && 2 * replicas * slots_of_block <= elements_of_multiprocessor)
+    replicas *= 2;
+  return replicas;
+}
+/// Blocks of a multiprocessor that are resident, so that registers leave it 1024 threads.
+inline constexpr int resident_blocks_of_512 = 2;
 
 /// Cells up to here take few instructions, so that many elements are worth being in flight: one exact sum of floats has 112 bytes.
 inline constexpr int light_cell_bytes = 256;
@@ -140,8 +155,9 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {
     p.ranges = int(ranges);
-    p.replicas = 8 * f.slots * f.own_cell_bytes <= planning::bytes_for_replicas ? 8 : 1;
-    out.shared_bytes = p.replicas * ((f.slots - 1) / ranges + 1) * f.own_cell_bytes;
+    i64 const slots_of_block = (f.slots - 1) / ranges + 1;
+    p.replicas = planning::choose_replicas(f, slots_of_block);
+    out.shared_bytes = p.replicas * slots_of_block * f.own_cell_bytes;
     while (resident > 1 && resident * (out.shared_bytes + 2048) > f.of.target.shared_bytes_per_block)
       resident /= 2;
   } else if (light && !f.rows_have_one_key) {
@@ -151,6 +167,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     out.shared_bytes = i64(p.hot_slots) * (f.own_cell_bytes + 4);
   }
   p.threads_per_block = resident == 4 ? 512 : 1024;
+  p.blocks_per_multiprocessor = p.route == keys_route::in_shared_memory && light && resident == 4 ? planning::resident_blocks_of_512 : 1;
   out.blocks = multiprocessors * resident;
   if (f.rows_have_one_key) {
     p.elements_per_load = f.adds_floats ? planning::choose_row_load(f, planning::most_neighbours_of_red) : 1; // atomics of neighbouring threads meet in one line

@@ -133,6 +133,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }
   static constexpr bool adds_floats =
       (true && ... && (std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && std::same_as<decltype(Leaves::mask), in_a_bin>));
+  static constexpr bool only_counts = (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   /// Whether answer i is the sum that fold i added.
   static constexpr bool gives_cells = adds_floats && []<int... I>(index_list<I...>) {
     return std::same_as<Nodes, pack<answers::leaf<I>...>>;
@@ -156,7 +157,7 @@ template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
   return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::adds_floats, types::gives_cells};
+          types::adds_floats, types::gives_cells, types::only_counts};
 }
 
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>
