@@ -103,10 +103,10 @@ struct uniform_bins {
   }
   /// The same of a float: rough arithmetic settles it unless an edge is near.
   TALLY_INLINE constexpr i32 operator()(float x) const {
-    float const rough = (x - near_low) * near_scale, bounded = (rough > 0.f) & (rough < near_end) ? rough : 0.f; // with one branch, below
+    float const rough = (x - near_low) * near_scale, bounded = ((rough > 0.f) & (rough < near_end)) ? rough : 0.f; // with one branch, below
     i32 const k = static_cast<i32>(bounded);
     float const beyond = bounded - static_cast<float>(k);
-    return (beyond > doubt) & (beyond < 1.f - doubt) ? k : (*this)(static_cast<double>(x));
+    return ((beyond > doubt) & (beyond < 1.f - doubt)) ? k : (*this)(static_cast<double>(x));
   }
 };
 

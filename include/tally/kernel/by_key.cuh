@@ -203,12 +203,12 @@ private:
   /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.
   __device__ __forceinline__ void by_elements() const {
     bool strays = false;
-    [[maybe_unused]] u32 const counts = only_counts ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0)) : 0;
+    [[maybe_unused]] u32 const counts = one_count ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0)) : 0;
     auto const feed = [&](auto const& r, i64 groups, i64 kept) {
       row_in_bins const in = look_at(where, r);
       strays |= in.strays;
       i64 const g = in.bin * groups + kept;
-      if constexpr (only_counts) {
+      if constexpr (one_count) {
         unsigned const s = static_cast<unsigned>(g) - first_own();
         if (in.inside & (P.ranges == 1 || s < own_slots()))
           count_at(counts + s * u32(sizeof(unsigned) * P.replicas));
@@ -313,7 +313,8 @@ private:
       }
     }
   }
-  static constexpr bool only_counts =
+  /// One count of every element of a slot, in shared memory: no condition stands before its add.
+  static constexpr bool one_count =
       shared && folds == 1 && (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
   static constexpr bool all_added =
       (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
