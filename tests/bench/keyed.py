@@ -21,7 +21,7 @@ def parse():
     p.add_argument("--libraries", default=str(BUILT))
     p.add_argument("--columns", default="1,16,64,128,1024")
     p.add_argument("--keys", default="1000,100000,1000000")
-    p.add_argument("--patterns", default="uniform,zipf,one")
+    p.add_argument("--patterns", default="uniform,zipf,one,sorted")
     p.add_argument("--types", default="f32,bf16")
     p.add_argument("--bins", default="32,256,4096,32768,2000000")
     p.add_argument("--elements", type=int, default=1 << 28)
@@ -47,6 +47,8 @@ def measure(torch, contestants, trials):
 def keys_of(torch, pattern, rows, count, kind):
     if pattern == "one":
         return torch.full((rows,), count // 2, dtype=kind, device="cuda")
+    if pattern == "sorted":
+        return torch.randint(count, (rows,), device="cuda", dtype=kind).sort().values
     if pattern == "zipf":
         return ((count ** torch.rand(rows, device="cuda", dtype=torch.float64)).long().clamp_(1, count) - 1).to(kind)
     return torch.randint(count, (rows,), device="cuda", dtype=kind)

@@ -196,6 +196,32 @@ TEST_CASE("hot bins among many, ranges of slots, and bins of floats near their e
     same_on_both(from(near) | histogram(0, 1, bins));
 }
 
+TEST_CASE("runs of one key, which warps fold by themselves, whole, broken and filtered") {
+  if (no_kernels()) return;
+  std::size_t const n = 500'003;
+  auto const x = uneven_numbers<float>(n);
+  std::vector<float> whole(n);
+  std::vector<i64> numbers(n);
+  for (std::size_t i = 0; i < n; ++i)
+    whole[i] = static_cast<float>(i % 13) - 4.f, numbers[i] = static_cast<i64>(i * i % 1009) - 500;
+  for (std::size_t const run_of : {1u, 100u, 128u, 1000u, 4096u, 500'003u})
+    for (int const bins : {64, 30'000, 150'000, 1'000'000}) {
+      CAPTURE(run_of);
+      CAPTURE(bins);
+      std::vector<int> keys(n);
+      for (std::size_t i = 0; i < n; ++i)
+        keys[i] = static_cast<int>(i / run_of * 7919 % static_cast<std::size_t>(bins));
+      auto const near = from(whole, keys) | by_key(_2, bins, sum(_1), count, sum(_1).where(_1 > 2.f));
+      auto const [sums, counts, some] = run(near, on::gpu, fast); // whole numbers below 2^24 add up in any order
+      auto const [right, right_counts, right_some] = run(near, on::cpu);
+      CHECK(same_arrays(sums, right));
+      CHECK(same_arrays(counts, right_counts));
+      CHECK(same_arrays(some, right_some));
+      same_on_both(from(x, keys) | by_key(_2, bins, sum(_1), max(_1), variance(_1)));
+      same_on_both(from(numbers, keys, x) | filter(_3 > 0.f) | by_key(_2, bins, sum(_1), sum(_1).checked(), min(_1).or_else(0)));
+    }
+}
+
 TEST_CASE("a stray is found, the first of all, and nothing is returned; dropping_strays leaves them out") {
   if (no_kernels()) return;
   for (int const bins : {10, 100'000})

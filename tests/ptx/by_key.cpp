@@ -83,6 +83,20 @@ TEST_CASE("exact sums add digits of 64 bits, and no float") {
   CHECK_FALSE(t.has("atom.global.add.f32"));
 }
 
+TEST_CASE("a warp of one slot adds sums once; counts do not ask") {
+  if (!can_compile()) return;
+  auto const sums = compiled<true>(from(x, keys) | by_key(_2, 1000, sum(_1)));
+  CHECK(sums.plan.route == keys_route::in_shared_memory);
+  CHECK(sums.plan.loads_in_flight == 4);
+  CHECK(sums.count("vote.sync.all") >= 2 * sums.plan.loads_in_flight);
+  CHECK(sums.count("shfl.sync.down") >= 5 * sums.plan.loads_in_flight);
+  auto const far_keys = made_up<i64>(1 << 24, 0x720000000000);
+  CHECK(compiled<true>(from(x, far_keys) | by_key(_2, 1000, sum(_1))).plan.loads_in_flight == 2); // of 48 bytes a thread: registers
+  CHECK(compiled<true>(from(x, far_keys) | by_key(_2, 1'000'000, sum(_1))).plan.loads_in_flight == 4);
+  CHECK(compiled(from(x, keys) | by_key(_2, 1000, sum(_1))).has("shfl.sync.down"));
+  CHECK_FALSE(compiled(from(keys) | by_key(_1, 1000, count)).has("vote.sync.all"));
+}
+
 TEST_CASE("under fast, rows of floats are added four columns at a time") {
   if (!can_compile()) return;
   auto const of_row = made_up<int>(1 << 18, 0x710000000000);

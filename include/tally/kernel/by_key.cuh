@@ -13,6 +13,7 @@
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
+#include <tally/kernel/warp_of_one_slot.cuh>
 #include <tally/plan/keys_plan.hpp>
 #include <tally/primitive/prefetch.cuh>
 
@@ -154,28 +155,53 @@ private:
     return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program>{p, at, block(), blocks()};
   }
 
-  /// Where slot s of a block's own is, in the replica of this thread.
-  __device__ __forceinline__ static unsigned own_cell(unsigned s) { return s * P.replicas + (threadIdx.x & (P.replicas - 1)); }
+  /// Where slot s of a block's own is, in the replica of this turn.
+  __device__ __forceinline__ static unsigned own_cell(unsigned s, unsigned turn) { return s * P.replicas + (turn & (P.replicas - 1)); }
 
-  /// Feeds one row to a slot.
-  template <class Row>
-  __device__ __forceinline__ void add(Row const& r, i64 g) const {
+  /// Says to `give` where slot g is: in the block's own table (a true_type) or in that of all, among how many, and where a fold's cells are.
+  template <class Give>
+  __device__ __forceinline__ void at_slot(i64 g, unsigned turn, Give const& give) const {
+    auto const own = [&](unsigned cell) { give(cuda::std::true_type{}, own_cell_count(), cell, [&](int i) { return own_cells(i); }); };
+    auto const all = [&] { give(cuda::std::false_type{}, slots(), g, [&](int i) { return cells_of(i); }); };
     if constexpr (shared) {
       unsigned const s = static_cast<unsigned>(g) - first_own();
       if (P.ranges == 1 || s < own_slots())
-        add_to_own(r, own_cell(s));
+        own(own_cell(s, turn));
     } else if constexpr (hot) {
       unsigned const slot = static_cast<unsigned>(g), here = slot & (P.hot_slots - 1);
       unsigned owner = tags()[here];
       if (owner == nobody)
         owner = atomicCAS(tags() + here, nobody, slot), owner = owner == nobody ? slot : owner;
       if (owner == slot)
-        add_to_own(r, here);
+        own(here);
       else
-        add_to_all(r, {false, g});
+        all();
     } else {
-      add_to_all(r, {false, g});
+      all();
     }
+  }
+  /// Feeds one row to a slot.
+  template <class Row>
+  __device__ __forceinline__ void add(Row const& r, i64 g) const {
+    at_slot(g, threadIdx.x, [&](auto own, auto count, auto slot, auto const& base_of) { add_to<decltype(own)::value>(r, count, slot, base_of); });
+  }
+  /// Feeds the rows of a warp, V a lane, to a slot that all of them have.
+  template <int V, class RowAt>
+  __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g) const {
+    at_slot(g, threadIdx.x / 32, [&](auto own, auto count, auto slot, auto const& base_of) {
+      constexpr bool Own = decltype(own)::value;
+      for_each_index<folds>([&](auto i) {
+        auto const& l = get<i>(p.leaves);
+        if constexpr (adds_once_a_warp<typename nth_t<i, Leaves...>::monoid_type>) {
+          auto const s = fold_warp<V>(l, row_at);
+          if (threadIdx.x % 32 == 0)
+            cell<i, Own>::add_state(base_of(i), count, slot, to.locks, l.monoid, s);
+        } else {
+          for (int v = 0; v < V; ++v)
+            add_one<i, Own>(row_at(v), count, slot, base_of(i));
+        }
+      });
+    });
   }
   /// A slot in the cells of all, or in copies of them.
   struct place_of_slot {
@@ -183,27 +209,24 @@ private:
     i64 slot;
   };
   template <class Row>
-  __device__ __forceinline__ void add_to_own(Row const& r, unsigned slot) const {
-    add_to<true>(r, own_cell_count(), slot, [&](int i) { return own_cells(i); });
-  }
-  template <class Row>
   __device__ __forceinline__ void add_to_all(Row const& r, place_of_slot to_slot) const {
     add_to<false>(r, to_slot.in_copies ? copied_slots() : slots(), to_slot.slot, [&](int i) { return home_of(to_slot, i); });
   }
   __device__ __forceinline__ char* home_of(place_of_slot to_slot, int i) const { return to_slot.in_copies ? copies_of(i) : cells_of(i); }
   template <bool Own, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of) const {
-    for_each_index<folds>([&](auto i) {
-      using to_cell = cell<i, Own>;
-      auto const& l = get<i>(p.leaves);
-      if (l.mask.eval(r))
-        unpack([&](auto const&... v) { to_cell::add(base_of(i), count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
-    });
+    for_each_index<folds>([&](auto i) { add_one<i, Own>(r, count, slot, base_of(i)); });
+  }
+  template <int K, bool Own, class Row, class I>
+  __device__ __forceinline__ void add_one(Row const& r, I count, I slot, char* base) const {
+    auto const& l = get<K>(p.leaves);
+    if (l.mask.eval(r))
+      unpack([&](auto const&... v) { cell<K, Own>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
   }
   /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.
   __device__ __forceinline__ void by_elements() const {
     bool strays = false;
-    [[maybe_unused]] u32 const counts = one_count ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0)) : 0;
+    [[maybe_unused]] u32 const counts = one_count ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0, threadIdx.x)) : 0;
     auto const feed = [&](auto const& r, i64 groups, i64 kept) {
       row_in_bins const in = look_at(where, r);
       strays |= in.strays;
@@ -216,8 +239,30 @@ private:
         add(r, g);
       }
     };
-    if constexpr (P.in_order)
-      walk().in_order([&](auto const& r) { feed(r, 1, 0); }, to_the_end{});
+    auto const feed_one = [&](auto const& r) { feed(r, 1, 0); };
+    auto const feed_load = [&](auto const& row_at, bool whole_block) {
+      constexpr int V = P.elements_per_load;
+      unsigned slot[V];
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        row_in_bins const in = look_at(where, row_at(v));
+        strays |= in.strays;
+        slot[v] = in.inside ? static_cast<unsigned>(in.bin) : nobody;
+      }
+      if (whole_block && warp_has_one(slot)) {
+        if (slot[0] != nobody)
+          add_of_warp<V>(row_at, slot[0]);
+      } else {
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          if (slot[v] != nobody)
+            add(row_at(v), slot[v]);
+      }
+    };
+    if constexpr (P.in_order && (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type>))
+      walk().in_order(feed_one, feed_load, to_the_end{});
+    else if constexpr (P.in_order)
+      walk().in_order(feed_one, to_the_end{});
     else
       walk().place_by_place([&](auto const& r, i64 kept) { feed(r, at.groups, kept); }, to_the_end{});
     if constexpr (!Where::drops_strays)

@@ -67,7 +67,7 @@ struct to_the_end {
   __device__ __forceinline__ bool operator()() const { return true; }
 };
 /// A walk of V neighbours a load, U loads in flight, that loads the columns in Wanted; `feed` is given every row, and where it is among
-/// the groups; the walk ends early where `more` says no.
+/// the groups; the walk ends early where `more` says no. `feed_load` is given V rows at once, and whether all threads of the block have some.
 template <int V, int U, u32 Wanted, class Program>
 struct keyed_walk;
 template <int V, int U, u32 Wanted, class... Columns, class... Leaves>
@@ -79,9 +79,19 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>> {
 
   template <class Feed, class More>
   __device__ __forceinline__ void in_order(Feed const& feed, More const& more) const {
+    auto const one_by_one = [&](auto const& row_at, bool) {
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        feed(row_at(v));
+    };
+    in_order(feed, one_by_one, more);
+  }
+  template <class Feed, class FeedLoad, class More>
+  __device__ __forceinline__ void in_order(Feed const& feed, FeedLoad const& feed_load, More const& more) const {
     i64 const tile = i64(blockDim.x) * V;
     i64 const step = tile * U * blocks, whole = at.extent - at.extent % V;
     for (i64 first = tile * U * block + threadIdx.x * V; first < at.extent && more(); first += step) {
+      bool const whole_turn = first - threadIdx.x * V + tile * U <= whole;
       rows_beside<V, Columns...> rows[U];
 #pragma unroll
       for (int u = 0; u < U; ++u) {
@@ -93,9 +103,7 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>> {
       for (int u = 0; u < U; ++u) {
         i64 const e = first + u * tile;
         if (e < whole)
-#pragma unroll
-          for (int v = 0; v < V; ++v)
-            feed(rows[u].row_at(p.columns, v, e + v));
+          feed_load([&](int v) { return rows[u].row_at(p.columns, v, e + v); }, whole_turn);
       }
     }
     if constexpr (V > 1)

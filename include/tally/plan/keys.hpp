@@ -138,6 +138,15 @@ constexpr bool asks_ahead(keys_facts const& f) {
   return f.adds_floats && f.at.groups >= 32 && f.slots * f.own_cell_bytes > f.of.target.l2_bytes;
 }
 
+/// Bytes of loads in flight that leave a thread of 1024 registers for sums of a warp: four loads of floats and 64-bit keys spill, two do not.
+inline constexpr i64 bytes_in_flight_of_thread = 160;
+constexpr int choose_loads_of_elements(keys_facts const& f, keys_plan const& p) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    bytes += 4 * f.of.sources[c].bytes_per_element * p.elements_per_load;
+  return f.own_cell_bytes > 16 || (p.route == keys_route::in_shared_memory && !f.only_counts && bytes > bytes_in_flight_of_thread) ? 2 : 4;
+}
+
 } // namespace planning
 
 /// Plans one keyed read of at least one element and one slot.
@@ -149,7 +158,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.route = ranges > 0 ? keys_route::in_shared_memory : keys_route::in_global_memory;
   p.in_order = planning::elements_in_order(f);
   p.elements_per_load = p.in_order && light && planning::aligned_for(f.of, 4) ? 4 : 1;
-  p.loads_in_flight = !p.in_order || !light ? 1 : f.own_cell_bytes <= 16 ? 4 : 2;
+  p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = 1;
   i64 elements = f.at.extent * f.at.groups;
   i64 resident = 4;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A warp whose elements all have one slot folds them by itself and adds once, where lanes that add to one word would go one after the
+// other. Layer 4.
+#pragma once
+
+#include <tally/fold/keyed_cells.hpp>
+#include <tally/kernel/warp_tree.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// States of more bytes than this are not folded by warps: an exact sum of floats has as many, one of doubles has more.
+inline constexpr int most_bytes_of_warp = 64;
+
+template <class M>
+constexpr bool folds_in_warp() {
+  if constexpr (cell_of<M>::kind == cell_kind::digits)
+    return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
+  else
+    return cell_of<M>::kind == cell_kind::wrapped || cell_of<M>::kind == cell_kind::added || cell_of<M>::kind == cell_kind::checked;
+}
+/// Whether cells of M are added to in shared memory by comparing and swapping, and states of M are small enough to fold in registers.
+template <class M>
+inline constexpr bool adds_once_a_warp = folds_in_warp<M>();
+
+/// Whether all elements of a whole warp, V a lane, have one slot. Lanes look at their own first: most warps are done with that.
+template <int V>
+__device__ __forceinline__ bool warp_has_one(unsigned const (&slots)[V]) {
+  bool one = true;
+#pragma unroll
+  for (int v = 1; v < V; ++v)
+    one &= slots[v] == slots[0];
+  return __all_sync(0xffffffffu, one) && __all_sync(0xffffffffu, slots[0] == __shfl_sync(0xffffffffu, slots[0], 0));
+}
+
+/// Lane 0 has what a whole warp's states combine to.
+template <class M>
+__device__ __forceinline__ auto combine_warp(M const& m, typename M::state const& s) {
+  return finish_trees<1>([&](auto const& a, auto const& b) { return m.combine(a, b); }, s);
+}
+
+template <class Number, int V>
+struct numbers_of_lane {
+  Number of[V];
+};
+/// An exact sum, away from the loop that asks for it: its words take the registers of loads in flight there.
+template <class M, int V>
+__device__ __noinline__ typename M::state sum_warp(M const m, numbers_of_lane<typename M::number, V> const x) {
+  auto s = m.identity();
+#pragma unroll 1
+  for (int v = 0; v < V; ++v)
+    m.add(s, x.of[v]);
+  return combine_warp(m, s);
+}
+
+/// Folds V rows of every lane of a whole warp; lane 0 has the state.
+template <int V, class Leaf, class RowAt>
+__device__ __forceinline__ auto fold_warp(Leaf const& l, RowAt const& row_at) {
+  using M = typename Leaf::monoid_type;
+  M const& m = l.monoid;
+  if constexpr (cell_of<M>::kind == cell_kind::digits) {
+    using number = typename M::number;
+    numbers_of_lane<number, V> x;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      auto const r = row_at(v);
+      x.of[v] = l.mask.eval(r) ? static_cast<number>(l.values.first.eval(r)) : number(0);
+    }
+    return sum_warp(m, x);
+  } else {
+    auto s = m.identity();
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      auto const r = row_at(v);
+      if (l.mask.eval(r))
+        s = m.combine(s, m.lift(r.position, l.values.first.eval(r)));
+    }
+    return combine_warp(m, s);
+  }
+}
+
+} // namespace tally::inline v0::kernel
