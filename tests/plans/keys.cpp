@@ -65,6 +65,10 @@ TEST_CASE("slots that fit in up to four ranges are read as often; more go to glo
   CHECK(two.plan.ranges == 2);
   CHECK(two.blocks % 2 == 0);
   CHECK(make_keys_plan(scalars(1 << 28, 4 * room, 4)).plan.ranges == 4);
+  auto found = scalars(1 << 28, room + 1, 4);
+  found.looks_keys_up = true; // dearer than an atomic
+  CHECK(make_keys_plan(found).plan.route == keys_route::in_global_memory);
+  CHECK(std::string(make_keys_plan(found).why_not.entries[0].choice) == "ranges of slots");
   auto const many = make_keys_plan(scalars(1 << 28, 4 * room + 1, 4));
   CHECK(many.plan.route == keys_route::in_global_memory);
   CHECK(many.plan.hot_slots == 4096);

@@ -19,6 +19,7 @@ struct keys_facts {
   bool adds_floats;    ///< and nothing else, without masks: `red` takes neighbours at once
   bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
   bool only_counts;    ///< no fold but counts
+  bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
 };
 
 struct keys_planned {
@@ -74,7 +75,7 @@ constexpr bool aligned_for(facts const& f, int elements) {
 /// added by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
 inline constexpr i64 slots_of_rows = 2048;
 /// Reads of all elements that are cheaper than atomics in global memory on every one: 2^28 sums of floats by 10^5 keys took 3.7 ms
-/// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py.
+/// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py. A key that is looked up costs more than the atomic.
 inline constexpr i64 most_ranges = 4;
 
 /// Neighbours in a row of slots that a thread loads at once, up to a power of two, in one load where they are more than four.
@@ -108,8 +109,10 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
-  if (ranges <= (f.at.groups == 1 ? most_ranges : 1))
+  if (ranges <= (f.at.groups == 1 && !f.looks_keys_up ? most_ranges : 1))
     return ranges;
+  if (ranges <= most_ranges && f.looks_keys_up)
+    why.add("ranges of slots", "each of {0} would look all keys up", -1, ranges);
   why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
   return 0;
 }
@@ -138,7 +141,8 @@ constexpr bool asks_ahead(keys_facts const& f) {
   return f.adds_floats && f.at.groups >= 32 && f.slots * f.own_cell_bytes > f.of.target.l2_bytes;
 }
 
-/// Bytes of loads in flight that leave a thread of 1024 registers for sums of a warp: four loads of floats and 64-bit keys spill, two do not.
+/// Bytes of loads in flight that leave registers for sums of a warp, of the 64 that each of 1024 threads has: four loads of floats and
+/// 64-bit keys spill, two do not.
 inline constexpr i64 bytes_in_flight_of_thread = 160;
 constexpr int choose_loads_of_elements(keys_facts const& f, keys_plan const& p) {
   i64 bytes = 0;

@@ -152,6 +152,8 @@ using key_type_of = std::remove_cvref_t<decltype(std::declval<Where const&>().ke
 /// The domain of found keys as one of bins on a GPU: a key is its number in a table that is in its memory.
 template <class Key, class Word>
 using number_of_key = call<op::number_among, Key, literal<key_table<Word>>>;
+template <class Key, class Word>
+inline constexpr bool is_looked_up<number_of_key<Key, Word>> = true;
 template <class Where, class Word>
 struct groups_by_number;
 template <int Rank, class Key, class Mask, class Word>

@@ -106,6 +106,10 @@ auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int t
   return answers_of_bins(d, s, states, threads);
 }
 
+/// Whether a key is its number among those that were found first.
+template <class Key>
+inline constexpr bool is_looked_up = false;
+
 /// The constants of a keyed grouping's types, one object for each.
 template <class Where, class Program, class Nodes>
 struct keyed_types;
@@ -157,7 +161,7 @@ template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
   return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::adds_floats, types::gives_cells, types::only_counts};
+          types::adds_floats, types::gives_cells, types::only_counts, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>
