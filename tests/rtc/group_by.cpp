@@ -71,10 +71,12 @@ auto const keys = made_up<i32>(1 << 20);
 
 TEST_CASE("keys of 32 bits are found and folded on every family") {
   for (auto const& chip : families) {
-    auto const both = compiles(from(x, keys) | group_by(_2, sum(_1), count), chip);
+    auto const both = compiles(from(x, keys) | group_by(_2, sum(_1), count), chip, 300);
     CHECK(both.search.in_order);
     CHECK(both.search.elements_per_load == 4);
     CHECK(both.folds.route == keys_route::in_shared_memory);
+    auto const more = compiles(from(x, keys) | group_by(_2, sum(_1), count), chip, 2500); // they fit in ranges, each of which would look all keys up
+    CHECK(more.folds.route == keys_route::in_global_memory);
   }
 }
 
