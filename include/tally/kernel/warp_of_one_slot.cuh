@@ -12,16 +12,14 @@ namespace tally::inline v0::kernel {
 /// States of more bytes than this are not folded by warps: an exact sum of floats has as many, one of doubles has more.
 inline constexpr int most_bytes_of_warp = 64;
 
-template <class M>
-constexpr bool folds_in_warp() {
-  if constexpr (cell_of<M>::kind == cell_kind::digits)
-    return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
-  else
-    return cell_of<M>::kind == cell_kind::wrapped || cell_of<M>::kind == cell_kind::added || cell_of<M>::kind == cell_kind::checked;
-}
 /// Whether cells of M are added to in shared memory by comparing and swapping, and states of M are small enough to fold in registers.
 template <class M>
-inline constexpr bool adds_once_a_warp = folds_in_warp<M>();
+inline constexpr bool adds_once_a_warp = [] {
+  if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
+    return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
+  else
+    return kind == cell_kind::wrapped || kind == cell_kind::added || kind == cell_kind::checked;
+}();
 
 /// Whether all elements of a whole warp, V a lane, have one slot. Lanes look at their own first: most warps are done with that.
 template <int V>
@@ -33,12 +31,13 @@ __device__ __forceinline__ bool warp_has_one(unsigned const (&slots)[V]) {
   return __all_sync(0xffffffffu, one) && __all_sync(0xffffffffu, slots[0] == __shfl_sync(0xffffffffu, slots[0], 0));
 }
 
-/// Lane 0 has what a whole warp's states combine to.
+/// What the states of a whole warp combine to, in lane 0.
 template <class M>
-__device__ __forceinline__ auto combine_warp(M const& m, typename M::state const& s) {
+__device__ __forceinline__ auto root_of_warp(M const& m, typename M::state const& s) {
   return finish_trees<1>([&](auto const& a, auto const& b) { return m.combine(a, b); }, s);
 }
 
+/// Handed over by value, in registers.
 template <class Number, int V>
 struct numbers_of_lane {
   Number of[V];
@@ -50,7 +49,7 @@ __device__ __noinline__ typename M::state sum_warp(M const m, numbers_of_lane<ty
 #pragma unroll 1
   for (int v = 0; v < V; ++v)
     m.add(s, x.of[v]);
-  return combine_warp(m, s);
+  return root_of_warp(m, s);
 }
 
 /// Folds V rows of every lane of a whole warp; lane 0 has the state.
@@ -75,7 +74,7 @@ __device__ __forceinline__ auto fold_warp(Leaf const& l, RowAt const& row_at) {
       if (l.mask.eval(r))
         s = m.combine(s, m.lift(r.position, l.values.first.eval(r)));
     }
-    return combine_warp(m, s);
+    return root_of_warp(m, s);
   }
 }
 

@@ -75,7 +75,8 @@ constexpr bool aligned_for(facts const& f, int elements) {
 /// added by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
 inline constexpr i64 slots_of_rows = 2048;
 /// Reads of all elements that are cheaper than atomics in global memory on every one: 2^28 sums of floats by 10^5 keys took 3.7 ms
-/// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py. A key that is looked up costs more than the atomic.
+/// there, one read of keys and floats takes 0.7. H200, 2026-11-20, tests/bench/keyed.py. A key that is looked up
+/// costs more than its atomic: 10^5 keys in four ranges 24.3 ms, in global memory 13.0. H200, 2026-11-24, --only groups.
 inline constexpr i64 most_ranges = 4;
 
 /// Neighbours in a row of slots that a thread loads at once, up to a power of two, in one load where they are more than four.
@@ -109,9 +110,10 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
-  if (ranges <= (f.at.groups == 1 && !f.looks_keys_up ? most_ranges : 1))
+  bool const are_few = f.at.groups == 1 && ranges <= most_ranges;
+  if (ranges == 1 || (are_few && !f.looks_keys_up))
     return ranges;
-  if (ranges <= most_ranges && f.looks_keys_up)
+  if (are_few)
     why.add("ranges of slots", "each of {0} would look all keys up", -1, ranges);
   why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
   return 0;
@@ -145,9 +147,7 @@ constexpr bool asks_ahead(keys_facts const& f) {
 /// 64-bit keys spill, two do not.
 inline constexpr i64 bytes_in_flight_of_thread = 160;
 constexpr int choose_loads_of_elements(keys_facts const& f, keys_plan const& p) {
-  i64 bytes = 0;
-  for (int c = 0; c < f.of.source_count; ++c)
-    bytes += 4 * f.of.sources[c].bytes_per_element * p.elements_per_load;
+  i64 const bytes = 4 * p.elements_per_load * f.of.bytes_per_row();
   return f.own_cell_bytes > 16 || (p.route == keys_route::in_shared_memory && !f.only_counts && bytes > bytes_in_flight_of_thread) ? 2 : 4;
 }
 
