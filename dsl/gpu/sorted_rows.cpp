@@ -47,9 +47,12 @@ void fold(keys_request const& r, kernel const& k, sorted_rows_planned const& cho
     shape.grid_blocks = static_cast<unsigned>(blocks);
     launch(k, shape, arguments, r.stream);
   };
-  launch_phase(keyed_phase::open, planning::least_of((chosen.sort.slots - 1) / chosen.plan.threads_per_block + 1, most));
+  i64 const warps_of_block = chosen.plan.threads_per_block / 32;
+  launch_phase(keyed_phase::open, planning::least_of((chosen.sort.slots - 1) / warps_of_block + 1, most));
   launch_phase(keyed_phase::fold, chosen.blocks);
-  if (!chosen.plan.in_place) launch_phase(keyed_phase::close, planning::least_of((chosen.cut.chunks - 1) / teams + 1, most));
+  if (chosen.plan.in_place) return;
+  i64 const pieces = (r.f.at.groups - 1) / chosen.plan.threads_per_row + 1;
+  launch_phase(keyed_phase::close, planning::least_of((chosen.cut.chunks * pieces - 1) / teams + 1, most));
 }
 
 } // namespace

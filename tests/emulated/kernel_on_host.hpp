@@ -201,6 +201,10 @@ template <class T>
 T __ldg(T const* at) {
   return *at;
 }
+template <class T>
+void __stwb(T* at, T value) {
+  *at = value;
+}
 template <class T, class F>
 T changed(T* at, F const& f) {
   T const before = *at;

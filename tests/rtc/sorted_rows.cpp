@@ -74,7 +74,7 @@ TEST_CASE("rows of floats are loaded by 16 bytes, and what meets is added by fou
     CHECK(t.plan.threads_per_row == 16);
     CHECK(t.folds_by("ld.global.cs.v4"));
     CHECK(t.folds_by("red.global.add.v4.f32"));
-    CHECK(t.folds_by("st.v4.f32"));
+    CHECK(t.folds_by("st.global.wb.v4.u32"));
   }
   auto const small = compiled<true>(rows<bf16>(1 << 22, 64) | by_key<0>(_2, 100'000, sum(_1)));
   CHECK(small.plan.elements_per_load == 8);
@@ -90,6 +90,8 @@ TEST_CASE("exact sums meet as integers, and shared memory is not asked for") {
   CHECK_FALSE(t.folds_by("red.global.add"));
   CHECK_FALSE(t.folds_by("ld.shared"));
   CHECK(t.folds_by("atom.add.u64"));
+  CHECK(t.folds_by("st.global.wb.v4.u32"));
+  CHECK_FALSE(t.folds_by("st.global.f32"));
 }
 
 TEST_CASE("every kind of fold, masks, elements of all widths, odd columns, and numbers of 64 bits") {

@@ -54,6 +54,12 @@ struct near_sum_state {
   int base;
 };
 
+/// An exact sum that three numbers are, the first of which is at most a quarter of what there is, of a fold whose numbers were finite.
+template <class V>
+struct sum_of_numbers {
+  V high, middle, low;
+};
+
 /// Addition of numbers of V (float or double), or of products of up to four of them, without rounding; the answer is a To.
 template <class V, class To, int Factors>
 struct exact_sum_monoid {
@@ -118,6 +124,24 @@ struct exact_sum_monoid {
   constexpr To mean(near_sum_state<Words> const& s, i64 n) const {
     return n == 0 ? stl::numeric_limits<To>::quiet_NaN() : rounded_quotient<To>(s.sum, range::lowest + s.base, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
+  constexpr To lower(sum_of_numbers<V> const& s, summary of) const {
+    if constexpr (stl::same_as<To, V>)
+      return rounded_sum(s);
+    else
+      return lower(whole(s), of);
+  }
+  constexpr To mean(sum_of_numbers<V> const& s, i64 n) const {
+    auto const a = take_apart(s.high), b = take_apart(s.middle), c = take_apart(s.low);
+    int const base = c.fraction != 0 ? c.bit : b.fraction != 0 ? b.bit : a.bit;
+    near_sum_state<3> near{{}, base};
+    for (auto const& x : {a, b, c})
+      if (x.fraction != 0) {
+        if (x.bit < base || x.bit > base + 64)
+          return mean(whole(s), n);
+        near.sum.add_at(x.bit - base, x.fraction, x.negative);
+      }
+    return mean(near, n);
+  }
   /// The sum over n, rounded once; of nothing, NaN.
   constexpr To mean(state const& s, i64 n) const {
     if (n == 0)
@@ -126,6 +150,25 @@ struct exact_sum_monoid {
   }
 
 private:
+  constexpr state whole(sum_of_numbers<V> const& s) const {
+    state w{};
+    add(w, s.high);
+    add(w, s.middle);
+    add(w, s.low);
+    return w;
+  }
+  /// Rounded once: the rounded sum of two numbers is wrong only where they lie in the middle of two neighbours, and what is left decides.
+  static constexpr V rounded_sum(sum_of_numbers<V> s) {
+    V rest, left;
+    two_sum(s.high, s.middle, rest);
+    two_sum(rest, s.low, left);
+    two_sum(s.high, rest, rest);
+    two_sum(rest, left, left);
+    two_sum(s.high, rest, rest);
+    V const other = s.high + 2 * rest;
+    bool const in_the_middle = rest != V(0) && other - s.high == 2 * rest;
+    return in_the_middle && (rest < V(0) ? left < V(0) : left > V(0)) ? other : s.high;
+  }
   /// Adds a * b * 2^at by partial products of halves, of at most 64 bits; a and b are below 2^53.
   template <class State>
   TALLY_HD constexpr void add_halves(State& s, u64 a, u64 b, int at, bool negative) const {

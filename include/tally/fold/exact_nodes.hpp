@@ -91,7 +91,7 @@ struct exact_mean {
   }
 };
 
-/// Whether a node looks at exact sums one by one, so that those may be near_sum_state.
+/// Whether a node looks at exact sums one by one, so that those may be near_sum_state or sum_of_numbers.
 template <class Node>
 inline constexpr bool takes_near_sums = false;
 template <int I>

@@ -5,6 +5,7 @@
 // two-sum through lanes, warps and blocks).
 #pragma once
 
+#include <tally/base/two_sum.hpp>
 #include <tally/fold/fold.hpp>
 
 namespace tally::inline v0 {
@@ -36,9 +37,8 @@ struct compensated_sum_monoid {
     return {static_cast<Acc>(v), Acc(0)};
   }
   TALLY_INLINE constexpr state combine(state const& a, state const& b) const {
-    Acc const s = a.high + b.high;
-    Acc const of_b = s - a.high;
-    Acc const error = (a.high - (s - of_b)) + (b.high - of_b);
+    Acc s = a.high, error;
+    two_sum(s, b.high, error);
     return {s, (a.low + b.low) + (error == error ? error : Acc(0))};
   }
   constexpr Acc lower(state const& s, summary) const { return s.high + s.low; }

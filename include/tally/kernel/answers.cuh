@@ -45,7 +45,7 @@ __device__ __forceinline__ void write_answers_beside(Program const& p, pack<Node
       for (int k = 0; k < int(V * sizeof(T) / 16); ++k) {
         uint4 word;
         memcpy(&word, reinterpret_cast<unsigned char const*>(answers_of_groups) + 16 * k, 16);
-        reinterpret_cast<uint4*>(first)[k] = word;
+        __stwb(reinterpret_cast<uint4*>(first) + k, word); // a plain store would be taken apart, to be one with those below
       }
     } else {
 #pragma unroll

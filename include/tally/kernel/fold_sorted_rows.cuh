@@ -17,6 +17,22 @@
 
 namespace tally::inline v0::kernel {
 
+/// A cell of a slot and a column.
+template <class Cell>
+struct cell_place {
+  char* base;
+  i64 cells, at;
+  u32* locks;
+  template <class M, class State>
+  __device__ __forceinline__ void add_state(M const& m, State const& s) const {
+    Cell::add_state(base, cells, at, locks, m, s);
+  }
+  template <class M, class V>
+  __device__ __forceinline__ void add(M const& m, V x) const {
+    Cell::add(base, cells, at, locks, m, 0, x);
+  }
+};
+
 /// What a thread keeps of one leaf for V neighbouring columns while rows of one slot come: its quick state is what answers may be made of,
 /// unless something was far.
 template <class Leaf, int V>
@@ -32,27 +48,33 @@ struct slot_run {
   __device__ __forceinline__ bool far(int) const { return false; }
   __device__ __forceinline__ quick_state quick(Leaf const& l, int v) const { return lanes.close(l.monoid, v); }
   __device__ __forceinline__ typename M::state whole(Leaf const& l, int v) const { return lanes.close(l.monoid, v); }
+  template <class Cell>
+  __device__ __forceinline__ void add_to(cell_place<Cell> const& to, Leaf const& l, int v) const {
+    to.add_state(l.monoid, whole(l, v));
+  }
 };
 template <class Leaf, int V>
   requires exact_monoid<typename Leaf::monoid_type>
 struct slot_run<Leaf, V> {
   using M = typename Leaf::monoid_type;
-  using quick_state = typename near_sum<M>::state_type;
-  static constexpr bool counts_all = cuda::std::same_as<decltype(Leaf::mask), in_a_bin>; ///< columns have as many
+  using quick_state = typename near_sum<M>::quick_state;
   near_sum<M> sums[V];
-  int added[counts_all ? 1 : V] = {};
   __device__ __forceinline__ explicit slot_run(Leaf const&) {}
   template <class Row>
   __device__ __forceinline__ void step(Leaf const& l, int v, Row const& r) {
-    if (!l.mask.eval(r))
-      return;
-    unpack([&](auto const&... x) { sums[v].add(static_cast<typename M::number>(x.eval(r))...); }, l.values);
-    if (!counts_all || v == 0)
-      ++added[counts_all ? 0 : v];
+    if (l.mask.eval(r))
+      unpack([&](auto const&... x) { sums[v].add(static_cast<typename M::number>(x.eval(r))...); }, l.values);
   }
   __device__ __forceinline__ bool far(int v) const { return sums[v].far(); }
-  __device__ __forceinline__ quick_state quick(Leaf const&, int v) const { return sums[v].state(added[counts_all ? 0 : v]); }
-  __device__ __forceinline__ typename M::state whole(Leaf const& l, int v) const { return whole_state<M>(quick(l, v)); }
+  __device__ __forceinline__ quick_state quick(Leaf const&, int v) const { return sums[v].quick(); }
+  __device__ __forceinline__ typename M::state whole(Leaf const& l, int v) const { return sums[v].whole(l.monoid); }
+  template <class Cell>
+  __device__ __forceinline__ void add_to(cell_place<Cell> const& to, Leaf const& l, int v) const {
+    if constexpr (M::factors == 1)
+      sums[v].in_numbers([&](typename M::number x) { to.add(l.monoid, x); });
+    else
+      to.add_state(l.monoid, whole(l, v));
+  }
 };
 
 template <sorted_rows_plan P, class Program, class Nodes>
@@ -75,13 +97,17 @@ public:
   keyed_memory const& to;
   answer_arrays const& out;
 
-  /// Slots without rows are answered, and cells are opened for those whose rows are in several chunks. A warp looks at 32 slots at once.
+  /// Slots without rows are answered, and cells are opened for those whose rows are in several chunks. A warp looks at up to 32 slots at once.
   __device__ void open(i64 warp, i64 warps) const {
     int const lane = int(threadIdx.x % 32);
-    for (i64 first = warp * 32; first < sorted.slot_count; first += warps * 32) {
+    int at_once = 1;
+    while (at_once < 32 && warps * at_once < sorted.slot_count)
+      at_once *= 2;
+    for (i64 first = warp * at_once; first < sorted.slot_count; first += warps * at_once) {
       i64 const own = first + lane, last = sorted.slot_count - 1, begin = begin_of(own < last ? own : last), end = begin_of(own < last ? own + 1 : last + 1);
-      u32 const empty = __ballot_sync(~u32(0), own <= last && begin == end);
-      u32 const meets = __ballot_sync(~u32(0), own <= last && begin != end && begin / cut.chunk_rows != (end - 1) / cut.chunk_rows);
+      bool const looks = lane < at_once && own <= last;
+      u32 const empty = __ballot_sync(~u32(0), looks && begin == end);
+      u32 const meets = __ballot_sync(~u32(0), looks && begin != end && begin / cut.chunk_rows != (end - 1) / cut.chunk_rows);
       for (u32 rest = empty; rest != 0; rest &= rest - 1)
         answer_none(first + __ffs(int(rest)) - 1, lane);
       for (u32 rest = meets; rest != 0; rest &= rest - 1)
@@ -95,15 +121,15 @@ public:
   }
   /// Answers of the slots that met in cells.
   __device__ void close(i64 team, i64 teams) const {
-    for (i64 chunk = team; chunk + 1 < cut.chunks; chunk += teams) {
-      i64 const end = end_of_chunk(chunk);
+    i64 const pieces = (at.groups - 1) / T + 1; // of T columns
+    for (i64 item = team; item < (cut.chunks - 1) * pieces; item += teams) {
+      i64 const chunk = item / pieces, k = (item - chunk * pieces) * T + threadIdx.x % T, end = end_of_chunk(chunk);
       u32 const slot = slot_at(end - 1);
-      if (slot == slot_at(end) && slot < sorted.slot_count && begin_of(slot) >= end - cut.chunk_rows)
-        for (i64 k = threadIdx.x % T; k < at.groups; k += T) {
-          states s[1];
-          for_each_index<folds>([&](auto i) { get<i>(s[0]) = cell<i>::read(cells_of(i), cell_count(), chunk * at.groups + k, get<i>(p.leaves).monoid); });
-          answer(s, i64(slot) * at.groups + k);
-        }
+      if (k < at.groups && slot == slot_at(end) && slot < sorted.slot_count && begin_of(slot) >= end - cut.chunk_rows) {
+        states s[1];
+        for_each_index<folds>([&](auto i) { get<i>(s[0]) = cell<i>::read(cells_of(i), cell_count(), chunk * at.groups + k, get<i>(p.leaves).monoid); });
+        write(s, i64(slot) * at.groups + k);
+      }
     }
   }
 
@@ -176,9 +202,9 @@ private:
     rows_ahead next;
     next.look(from, 0, count - 1);
     u32 slot = next.of[0].slot;
-    int piece = 0;
-    bool all = begin == 0 || from[-1].slot != slot; // rows of the slot so far are all there are in front
-    runs running = opened();
+    int piece = 0, head_rows = begin == 0 || from[-1].slot != slot ? 0 : count; // of a slot of which there are rows in front
+    bool answered = true;
+    runs running = opened(), head = running;
     grid_place<columns> first{};
     first.move(at.kept[0], k);
     for (int t = 0; t < count && slot < none; t += U) {
@@ -186,22 +212,29 @@ private:
       rows_beside<V, Columns...> rows[U];
       grid_place<columns> place[U];
 #pragma unroll
-      for (int u = 0; u < U; ++u)
-        if (now.of[u].slot < none) {
-          place[u] = place_of_number<P.sort>(at, first, static_cast<i64>(now.of[u].number));
-          rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place[u].offset[c]; });
-        }
+      for (int u = 0; u < U; ++u) { // also rows of no slot: what is loaded on conditions is kept for the next turn
+        place[u] = place_of_number<P.sort>(at, first, static_cast<i64>(now.of[u].number));
+        rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place[u].offset[c]; });
+      }
       next.look(from, t + U, count - 1);
 #pragma unroll
       for (int u = 0; u < U; ++u) {
         if (t + u >= count)
           break;
         if (now.of[u].slot != slot) {
-          end_slot(running, slot, begin + piece, begin + t + u, k, all);
+          if (piece < head_rows) {
+            if constexpr (quick) { // kept for later: a call in this loop costs what it has in registers
+              head = running, head_rows = t + u;
+            } else {
+              add_to_cells(running, slot, begin, begin + t + u, k);
+              head_rows = 0;
+            }
+          } else {
+            answered &= answer(running, slot, begin + piece, begin + t + u, k);
+          }
           running = opened();
           slot = now.of[u].slot;
           piece = t + u;
-          all = true;
         }
         if (slot < none)
 #pragma unroll
@@ -211,54 +244,99 @@ private:
             });
       }
     }
-    if (slot < none)
-      end_slot(running, slot, begin + piece, end, k, all && (end == cut.rows || from[count].slot != slot));
+    if (0 < head_rows && head_rows < count && from[0].slot < none)
+      add_to_cells(head, from[0].slot, begin, begin + head_rows, k);
+    if (slot < none) {
+      bool const all = piece >= head_rows && (end == cut.rows || from[count].slot != slot);
+      if (all)
+        answered &= answer(running, slot, begin + piece, end, k);
+      else
+        add_to_cells(running, slot, begin + piece, end, k);
+    }
+    if (!answered)
+      answer_far_slots(begin, end, k);
   }
-  /// Answers V columns of a slot whose rows are [begin, end), or adds them to its cells where there are others.
-  __device__ __noinline__ void end_slot(runs running, u32 slot, i64 begin, i64 end, i64 k, bool all) const {
+  /// Answers V columns of a slot whose rows are [begin, end). False where something was far.
+  __device__ __forceinline__ bool answer(runs const& running, u32 slot, i64 begin, i64 end, i64 k) const {
     if constexpr (quick) {
-      bool whole = !all;
+      if (any_far(running))
+        return false;
+      quick_states s[V];
       for_each_index<folds>([&](auto i) {
 #pragma unroll
         for (int v = 0; v < V; ++v)
-          whole |= get<i>(running).far(v);
+          get<i>(s[v]) = get<i>(running).quick(get<i>(p.leaves), v);
       });
-      if (!whole) {
-        quick_states s[V];
-        for_each_index<folds>([&](auto i) {
-#pragma unroll
-          for (int v = 0; v < V; ++v)
-            get<i>(s[v]) = get<i>(running).quick(get<i>(p.leaves), v);
-        });
-        answer(s, i64(slot) * at.groups + k);
-        return;
-      }
+      write(s, i64(slot) * at.groups + k);
+    } else {
+      answer_by_states(running, slot, begin, end, k);
     }
+    return true;
+  }
+  __device__ __forceinline__ static bool any_far(runs const& running) {
+    bool any = false;
+    for_each_index<folds>([&](auto i) {
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        any |= get<i>(running).far(v);
+    });
+    return any;
+  }
+  __device__ __noinline__ void answer_by_states(runs const running, u32 slot, i64 begin, i64 end, i64 k) const {
     states s[V];
     for_each_index<folds>([&](auto i) {
       auto const& l = get<i>(p.leaves);
 #pragma unroll
       for (int v = 0; v < V; ++v)
-        if constexpr (exact_monoid<typename nth_t<i, Leaves...>::monoid_type>)
-          get<i>(s[v]) = get<i>(running).far(v) ? folded_again(l, begin, end, k + v) : get<i>(running).whole(l, v);
-        else
-          get<i>(s[v]) = get<i>(running).whole(l, v);
+        get<i>(s[v]) = get<i>(running).far(v) ? folded_again(l, begin, end, k + v) : get<i>(running).whole(l, v);
     });
-    if (all)
-      answer(s, i64(slot) * at.groups + k);
-    else
-      add_to_cells(s, cell_of_slot(slot) + k);
+    write(s, i64(slot) * at.groups + k);
   }
-  __device__ __forceinline__ void add_to_cells(states const (&s)[V], i64 first) const {
-    for_each_index<folds>([&](auto i) {
-      if constexpr (V % 4 == 0 && cuda::std::same_as<typename nth_t<i, Leaves...>::monoid_type, sum_monoid<float>>) {
-#pragma unroll
-        for (int v = 0; v < V; v += 4)
-          cell<i>::add_four(cells_of(i), first + v, {get<i>(s[v]), get<i>(s[v + 1]), get<i>(s[v + 2]), get<i>(s[v + 3])});
-      } else {
+  /// Seldom: folds the slots once more that lie in a chunk as a whole, and answers those of which something is far.
+  __device__ __noinline__ void answer_far_slots(i64 begin, i64 end, i64 k) const {
+    for (i64 t = begin, next = t; t < end && slot_at(t) < sorted.slot_count; t = next) {
+      u32 const slot = slot_at(t);
+      next = begin_of(i64(slot) + 1);
+      if (begin_of(slot) < begin || next > end)
+        continue;
+      runs running = opened();
+#pragma unroll 1
+      for (i64 r = t; r < next; ++r) {
+        auto place = place_of_row(r);
+        place.move(at.kept[0], k);
+        rows_beside<V, Columns...> row;
+        row.template load<columns_folded<Program>>(p.columns, [&](int c) { return place.offset[c]; });
 #pragma unroll
         for (int v = 0; v < V; ++v)
-          cell<i>::add_state(cells_of(i), cell_count(), first + v, to.locks, get<i>(p.leaves).monoid, get<i>(s[v]));
+          for_each_index<folds>([&](auto i) {
+            get<i>(running).step(get<i>(p.leaves), v, row.row_at(p.columns, v, place.position + v * at.kept[0].position_step));
+          });
+      }
+      if (any_far(running))
+        answer_by_states(running, slot, t, next, k);
+    }
+  }
+  /// Adds V columns of a slot, of which rows [begin, end) are those of one chunk, to its cells.
+  __device__ __noinline__ void add_to_cells(runs const running, u32 slot, i64 begin, i64 end, i64 k) const {
+    i64 const first = cell_of_slot(slot) + k;
+    for_each_index<folds>([&](auto of) {
+      constexpr int i = of;
+      auto const& l = get<i>(p.leaves);
+      if constexpr (V % 4 == 0 && cuda::std::same_as<typename nth_t<i, Leaves...>::monoid_type, sum_monoid<float>>) {
+#pragma unroll
+        for (int v = 0; v < V; v += 4) {
+          auto const sum = [&](int j) { return get<i>(running).whole(l, v + j); };
+          cell<i>::add_four(cells_of(i), first + v, {sum(0), sum(1), sum(2), sum(3)});
+        }
+      } else {
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          cell_place<cell<i>> const to_cell{cells_of(i), cell_count(), first + v, to.locks};
+          if (get<i>(running).far(v))
+            to_cell.add_state(l.monoid, folded_again(l, begin, end, k + v));
+          else
+            get<i>(running).add_to(to_cell, l, v);
+        }
       }
     });
   }
@@ -266,6 +344,7 @@ private:
   template <class Leaf>
   __device__ __noinline__ typename Leaf::state folded_again(Leaf const& l, i64 begin, i64 end, i64 k) const {
     auto s = l.monoid.identity();
+    if constexpr (exact_monoid<typename Leaf::monoid_type>) // nothing is far in other folds
 #pragma unroll 1
     for (i64 t = begin; t < end; ++t) {
       auto place = place_of_row(t);
@@ -277,7 +356,7 @@ private:
     return s;
   }
   template <class States, int N>
-  __device__ __forceinline__ void answer(States const (&s)[N], i64 g) const {
+  __device__ __forceinline__ void write(States const (&s)[N], i64 g) const {
 #pragma unroll
     for (int v = 0; v < N; ++v)
       for_each_index<folds>([&](auto i) {

@@ -217,11 +217,18 @@ struct keyed_cell<M, Own, cell_kind::digits> {
       atomicOr(cells::word<word>(base, slots, g, digits), n);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
+    constexpr int together = 8; // loads on their way at once
     typename M::state s{};
-    for (int d = 0; d < digits; ++d) {
-      i64 const n = static_cast<i64>(*cells::word<word>(base, slots, g, d));
-      if (n != 0)
-        s.sum.add_at(d * bits_of_digit, static_cast<u64>(n < 0 ? -n : n), n < 0);
+#pragma unroll 1
+    for (int first = 0; first < digits; first += together) {
+      i64 n[together];
+#pragma unroll
+      for (int d = 0; d < together; ++d)
+        n[d] = first + d < digits ? static_cast<i64>(*cells::word<word>(base, slots, g, first + d)) : 0;
+#pragma unroll
+      for (int d = 0; d < together; ++d)
+        if (n[d] != 0)
+          s.sum.add_at((first + d) * bits_of_digit, static_cast<u64>(n[d] < 0 ? -n[d] : n[d]), n[d] < 0);
     }
     s.special = *cells::word<word>(base, slots, g, digits);
     return s;

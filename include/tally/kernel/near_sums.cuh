@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exact sums of one thread while what comes lies near the first number. Layer 4. The window is aimed at that number, as many binades below
-// it as above; what lies elsewhere, or is no number, is told and not kept: whoever can read the elements again adds them up in a whole
-// state.
+// Exact sums of one thread while what comes lies near each other. Layer 4. Sums of numbers are expansions, those of products a window that is
+// aimed at the first one, as many binades below it as above. What neither keeps, or is no number, is told: whoever can read the elements
+// again adds them up in a whole state.
 #pragma once
 
 #include <tally/kernel/exact_window.cuh>
+#include <tally/kernel/expansion.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -13,7 +14,7 @@ template <exact_monoid M>
 class near_sum {
 public:
   using window_type = window_of<M>;
-  using state_type = near_sum_state<M::factors <= 2 ? 2 : 4>;
+  using quick_state = near_sum_state<M::factors == 2 ? 2 : 4>;
 
   template <class... Vs>
   __device__ __forceinline__ void add(Vs... x) {
@@ -23,25 +24,35 @@ public:
     least_ = without_zero < least_ ? without_zero : least_;
     most_ = key > most_ ? key : most_;
     window_.add(x...);
+    ++added_;
   }
   /// Whether something that was added is not kept.
   __device__ __forceinline__ bool far() const {
     u32 const bottom = window_.key_of_base();
     return most_ != 0 && (least_ < bottom - 1 || most_ - bottom >= u32(window_type::binades + window_type::spare) << window_type::exponent_at);
   }
-  /// What is kept, where `added` elements were added.
-  __device__ __forceinline__ state_type state(int added) const {
+  __device__ __forceinline__ quick_state quick() const {
     sink to{};
     window_type w = window_;
-    if (added > 0)
-      w.flush(to, 0, added);
+    if (added_ > 0)
+      w.flush(to, 0, added_);
     return to.s;
+  }
+  __device__ __forceinline__ typename M::state whole(M const&) const {
+    quick_state const s = quick();
+    typename M::state w{};
+    auto const size = detail::size_of(s.sum);
+#pragma unroll 1
+    for (int i = 0; i < size.words; ++i)
+      if (size.word[i] != 0)
+        w.sum.add_at(s.base + 64 * i, size.word[i], s.sum.negative());
+    return w;
   }
 
 private:
   /// What a window is flushed to, from its lowest integer on: integers of a thread, times 2^at.
   struct sink {
-    state_type s;
+    quick_state s;
     bool begun;
     __device__ __forceinline__ void add(int, i64 x, int at) {
       if (!begun)
@@ -51,6 +62,7 @@ private:
   };
   window_type window_;
   u32 least_ = ~u32(0), most_ = 0; ///< of the keys: of those that are not zero, less one, and of all
+  int added_ = 0;
 
   __device__ __forceinline__ void aim(u32 key) {
     int const at = int(key >> window_type::exponent_at) - window_type::binades / 2;
@@ -58,16 +70,33 @@ private:
   }
 };
 
-/// The same as a whole state.
 template <exact_monoid M>
-__device__ __forceinline__ typename M::state whole_state(typename near_sum<M>::state_type const& s) {
-  typename M::state whole{};
-  auto const size = detail::size_of(s.sum);
-#pragma unroll 1
-  for (int w = 0; w < size.words; ++w)
-    if (size.word[w] != 0)
-      whole.sum.add_at(s.base + 64 * w, size.word[w], s.sum.negative());
-  return whole;
-}
+  requires(M::factors == 1)
+class near_sum<M> {
+public:
+  using number = typename M::number;
+  using quick_state = sum_of_numbers<number>;
+
+  __device__ __forceinline__ void add(number x) { sum_.add(x); }
+  __device__ __forceinline__ bool far() const { return sum_.lost(); }
+  __device__ __forceinline__ quick_state quick() const { return {sum_.high(), sum_.middle(), sum_.low()}; }
+  /// Calls add(number) for numbers whose sum it is.
+  template <class Add>
+  __device__ __forceinline__ void in_numbers(Add const& add) const {
+    add(sum_.high());
+    if (sum_.middle() != number(0))
+      add(sum_.middle());
+    if (sum_.low() != number(0))
+      add(sum_.low());
+  }
+  __device__ __forceinline__ typename M::state whole(M const& m) const {
+    typename M::state w{};
+    in_numbers([&](number x) { m.add(w, x); });
+    return w;
+  }
+
+private:
+  expansion<number> sum_;
+};
 
 } // namespace tally::inline v0::kernel

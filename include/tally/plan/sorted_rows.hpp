@@ -48,6 +48,15 @@ constexpr int choose_columns(keys_facts const& f) {
   return choose_row_load(f, f.at.groups >= 128 ? 4 : f.at.groups >= 64 ? 2 : 1);
 }
 
+/// Blocks whose threads keep their folds in registers. Exact sums of f32, 256 columns by 10^6 keys, with two, three and four: 1198, 1109 and 1504
+/// us; 64, with three and four: 1037 and 982 (H200, 2026-11-24 21:40, tests/bench/keyed.py --only rows). Wider states spill with one more.
+constexpr int choose_row_blocks(keys_facts const& f, int columns) {
+  constexpr int few_words = 64; // an exact sum of f32, of which a thread keeps three numbers
+  if (f.adds_floats)
+    return 4;
+  return (columns >= 4 ? 2 : 3) + (f.of.state_bytes() <= few_words ? 1 : 0);
+}
+
 /// Rows of a chunk: threads of all multiprocessors get two chunks each, as long as a chunk is worth its ends, and has no more rows than a
 /// window of an exact sum takes without being emptied, 1000.
 inline constexpr i64 least_chunk_rows = 32, most_chunk_rows = 512, chunks_of_team = 2, threads_of_multiprocessor = 1024;
@@ -62,7 +71,7 @@ constexpr sorted_rows_planned make_sorted_rows_plan(keys_facts const& f) {
   p.sort = out.sort.plan;
   p.threads_per_block = 256;
   p.elements_per_load = planning::choose_columns(f);
-  p.blocks_per_multiprocessor = f.adds_floats ? 4 : p.elements_per_load >= 4 ? 2 : 3; // states of other folds take more registers
+  p.blocks_per_multiprocessor = planning::choose_row_blocks(f, p.elements_per_load);
   p.rows_in_flight = 4;
   p.threads_per_row = 1;
   while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)

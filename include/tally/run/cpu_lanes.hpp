@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include <tally/base/two_sum.hpp>
 #include <tally/fold/logsumexp.hpp>
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/sum.hpp>
@@ -108,11 +109,9 @@ struct vector_form<compensated_sum_monoid<A>> {
 
   private:
     TALLY_INLINE void add(vector const& h, vector const& l) {
-      vector const s = high + h;
-      vector const of_h = s - high;
-      vector const error = (high - (s - of_h)) + (h - of_h);
+      vector error;
+      two_sum(high, h, error);
       low = (low + l) + (error == error ? error : vector{});
-      high = s;
     }
   };
 };
