@@ -68,7 +68,8 @@ static_assert(planning::room_per_key(1 << 21, 1000) == 2288);
 TEST_CASE("the launch covers the tile, and the resident blocks") {
   auto const gathered = chosen([](auto&) {});
   CHECK(gathered.blocks * gathered.threads_per_block == 1 << 21); // a thread files a row
-  CHECK(gathered.finish_blocks * gathered.threads_per_block == 100'000 * 32); // a warp gathers a row of 512 bytes
+  CHECK(gathered.finish_blocks == 16 * 132); // a warp gathers rows of 512 bytes, of several keys one after the other
+  CHECK(chosen([](auto& f) { f.table_rows = 10'000; }).finish_blocks == 10'000 / 8); // of one key
   CHECK(gathered.per_key == 48);
   CHECK(gathered.larger_than_l2);
   auto const bulk = chosen(few_keys);

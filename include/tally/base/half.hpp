@@ -42,6 +42,17 @@ TALLY_HD constexpr float rounded_to_odd(double x) {
 /// An integer as such a float; sign and magnitude come apart so that the most negative value is no special case.
 template <class Integer>
 TALLY_HD constexpr float whole_to_odd(Integer value) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) { // what was cut off shows in the last bit
+    using wide = stl::conditional_t<stl::signed_integral<Integer>, long long, unsigned long long>;
+    float cut;
+    if constexpr (stl::signed_integral<Integer>)
+      asm("cvt.rz.f32.s64 %0, %1;" : "=f"(cut) : "l"(static_cast<wide>(value)));
+    else
+      asm("cvt.rz.f32.u64 %0, %1;" : "=f"(cut) : "l"(static_cast<wide>(value)));
+    return float_of(float_bits(cut) | static_cast<stl::uint32_t>(static_cast<wide>(cut) != static_cast<wide>(value)));
+  }
+#endif
   bool negative = false;
   if constexpr (stl::signed_integral<Integer>) negative = value < 0;
   stl::uint64_t const wide = static_cast<stl::uint64_t>(value);

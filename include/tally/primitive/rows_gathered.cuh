@@ -70,30 +70,48 @@ __device__ __forceinline__ lanes<i64, V> sum_of_filed(u32 const* filed, int rows
   return sum;
 }
 
+/// A warp takes a turn of neighbouring keys: it asks for all their counts at once, then for what is filed under those that have rows and for
+/// where they go, so that a key without rows costs no wait of its own, and one with rows waits for L2. A group of lanes adds up one of them.
 template <int V, class T, class Key>
 __device__ __forceinline__ void gather_keys(T* table, i64 stride, i64 table_rows, filed_rows file,
                                             exact_rows_by_key<T, Key> rest, tile_of_rows<T> from, crew who) {
-  int const windows = from.columns / V, log = lanes_log(windows), step = 1 << log, w0 = int(who.rank) & (step - 1);
-  u32 const of_group = u32((u64(1) << step) - 1) << (int(threadIdx.x % 32) & ~(step - 1));
+  int const windows = from.columns / V, log = lanes_log(windows), step = 1 << log, groups = 32 >> log;
+  int const lane = int(threadIdx.x % 32), w0 = lane & (step - 1);
+  u32 const of_groups = u32((u64(1) << groups) - 1);
+  i64 const warps = who.size / 32;
+  int keys_per_turn = groups;
+  while (keys_per_turn < 32 && warps * keys_per_turn < table_rows) keys_per_turn *= 2;
   u32 marks = 0;
-  for (i64 key = who.rank >> log; key < table_rows; key += who.size >> log) {
-    u32 const count = file.counts[key];
-    int const rows = int(count < file.per_key ? count : file.per_key);
-    for (int w = w0; w < windows && count != 0; w += step) {
-      auto sum = sum_of_filed<V>(file.rows + key * file.per_key, rows, from, w * V, rest.unit, marks);
-      if (count > file.per_key) {
-        i64* const late = rest.lanes + key * lanes_of_row(from.columns) + w * V;
-#pragma unroll
-        for (int i = 0; i < V; ++i) sum.at[i] += late[i], late[i] = 0;
-      }
-      auto const to = reinterpret_cast<window_t<T, V>*>(table + key * stride + w * V);
-      auto numbers = __builtin_bit_cast(lanes<T, V>, *to);
-#pragma unroll
-      for (int i = 0; i < V; ++i) add_lane(numbers.at[i], sum.at[i], rest.unit, marks);
-      *to = __builtin_bit_cast(window_t<T, V>, numbers);
+  for (i64 first = who.rank / 32 * keys_per_turn; first < table_rows; first += warps * keys_per_turn) {
+    i64 const own = first + lane;
+    u32 count = 0;
+    if (lane < keys_per_turn && own < table_rows) count = file.counts[own];
+    if (count != 0) {
+      prefetch_line(in_global(file.rows + own * file.per_key));
+      file.counts[own] = 0;
     }
-    __syncwarp(of_group); // all have read the count
-    if (w0 == 0 && count != 0) file.counts[key] = 0;
+    u32 const filled = __ballot_sync(0xffffffffu, count != 0);
+    for (int k = 0; k < keys_per_turn; k += groups) {
+      if (((filled >> k) & of_groups) == 0) continue;
+      int const of = k + (lane >> log);
+      i64 const key = first + of;
+      u32 const filed = __shfl_sync(0xffffffffu, count, of);
+      int const rows = int(filed < file.per_key ? filed : file.per_key);
+      for (int w = w0; w < windows && filed != 0; w += step) {
+        auto const to = reinterpret_cast<window_t<T, V>*>(table + key * stride + w * V);
+        prefetch_line(in_global(to));
+        auto sum = sum_of_filed<V>(file.rows + key * file.per_key, rows, from, w * V, rest.unit, marks);
+        if (filed > file.per_key) {
+          i64* const late = rest.lanes + key * lanes_of_row(from.columns) + w * V;
+#pragma unroll
+          for (int i = 0; i < V; ++i) sum.at[i] += late[i], late[i] = 0;
+        }
+        auto numbers = __builtin_bit_cast(lanes<T, V>, *to);
+#pragma unroll
+        for (int i = 0; i < V; ++i) add_lane(numbers.at[i], sum.at[i], rest.unit, marks);
+        *to = __builtin_bit_cast(window_t<T, V>, numbers);
+      }
+    }
   }
   if (marks != 0) red<operation::bit_or>(in_global(rest.marks), marks);
 }
