@@ -117,7 +117,7 @@ public:
     gpu::enqueue(request_, staged_);
     return 0;
   }
-  segments_plan plan() const { return make_segments_plan(request_.f); }
+  segments_plan plan() const { return make_segments_plan(request_.f, request_.entries - 1); }
   auto fetch() {
     i64 const extents[1] = {d_.where.segments()};
     return answers_.template fetch<1>(extents);

@@ -136,7 +136,7 @@ TEST_CASE("segments on a GPU have the plan of segments") {
   auto const& d = e.details().domains[0];
   CHECK(e.details().head.on_gpu);
   CHECK(d.route == "segments");
-  CHECK(d.of_segments == make_segments_plan(d.of.facts));
+  CHECK(d.of_segments == make_segments_plan(d.of.facts, d.groups));
   CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::segments_plan{"));
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
 }

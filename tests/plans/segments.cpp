@@ -52,6 +52,16 @@ TEST_CASE("wide states get fewer elements a lane") {
   CHECK(make_segments_plan(facts_for(from(x) | reduce(variance, minmax))).elements_per_lane == 4);
 }
 
+TEST_CASE("parts are longer where segments are") {
+  auto const f = facts_for(from(made_up<float>(1 << 28)) | sum);
+  CHECK(make_segments_plan(f).leaves_per_part == 8);
+  CHECK(make_segments_plan(f, 1 << 20).leaves_per_part == 8);
+  CHECK(make_segments_plan(f, 1 << 15).leaves_per_part == 8); // one part each
+  CHECK(make_segments_plan(f, 1 << 14).leaves_per_part == 16);
+  CHECK(make_segments_plan(f, 1).leaves_per_part == 16);
+  CHECK(make_segments_plan(facts_for(from(made_up<float>(1 << 25)) | sum), 1).leaves_per_part == 8); // where warps would be missing
+}
+
 TEST_CASE("every element and every offset is somebody's, and levels of meetings do not overlap") {
   auto const f = facts_for(from(made_up<float>(1)) | sum);
   auto const p = make_segments_plan(f);

@@ -57,17 +57,26 @@ constexpr int choose_blocks(facts const& f) {
   return f.state_bytes() <= 8 && f.bytes_per_row() <= 8 ? 4 : f.state_bytes() <= 16 && f.bytes_per_row() <= 16 ? 3 : 1;
 }
 
+/// Leaves of a part: few, so that there are many warps; twice as many where segments are longer and warps enough, so that fewer are cut.
+/// Segments of 16384 f32 270 us with 8 and 249 with 16, of 128 to 2048 381 and 411: H200, 2026-11-24 20:56, build/bench/segments with `tune`.
+constexpr int choose_leaves_per_part(facts const& f, i64 segments) {
+  constexpr int usual = 8, warps_of_multiprocessor = 32;
+  i64 const part = usual * f.elements_per_leaf();
+  bool const long_ones = segments > 0 && f.extent / segments > part;
+  return long_ones && f.extent / (2 * part) >= i64(f.target.multiprocessors) * warps_of_multiprocessor ? 2 * usual : usual;
+}
+
 } // namespace planning
 
-/// Plans the kernel of segments, or of a batch.
-constexpr segments_plan make_segments_plan(facts const& f) {
+/// Plans the kernel of so many segments, or of a batch; 0: nobody knows how many.
+constexpr segments_plan make_segments_plan(facts const& f, i64 segments = 0) {
   segments_plan p{};
   p.tile_elements = planning::choose_tile(f);
   p.warps_per_block = planning::choose_warps(f, p.tile_elements);
   p.blocks_per_multiprocessor = planning::choose_blocks(f);
   p.elements_per_lane = planning::choose_elements_per_lane(f);
   p.rows_in_flight = planning::choose_rows_in_flight(f);
-  p.leaves_per_part = 8;
+  p.leaves_per_part = planning::choose_leaves_per_part(f, segments);
   return p;
 }
 
