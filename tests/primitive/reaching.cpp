@@ -19,7 +19,7 @@ namespace {
 using namespace tally;
 using tally::primitive::architecture, tally::primitive::sm_90a, tally::primitive::sm_100a;
 
-constexpr i64 many = i64(1) << 24;
+constexpr i64 many = i64(1) << 24, few = i64(1) << 15;
 
 template <class T>
 auto numbers(int remainder = 0) {
@@ -38,6 +38,12 @@ user pipeline(char const* name, char const* text, Reduction const& r, Options...
     if (fold.block != block_algorithm::neighbour_tree) u.blocks.push_back(names[int(fold.block)]);
   }
   return u;
+}
+
+/// A pipeline whose answers are of groups.
+template <class Reduction, class... Options>
+user grouped_pipeline(char const* name, char const* text, Reduction const& r, Options... options) {
+  return {name, text, true, form_of::read_all(explain(r, options...).ptx()), {}};
 }
 
 /// A part of primitive/: kernels that use it, one for each instance.
@@ -267,6 +273,16 @@ std::vector<user> const& users() {
                              targets::h200, fast));
     found.push_back(pipeline("extremes", "`run(from(x) | reduce(min, max, bit_or))` of i32",
                              from(numbers<int>()) | reduce(min, max, bit_or), targets::h200));
+    found.push_back(pipeline("few bits", "`from(x) | reduce(min, max, bit_and, bit_or, bit_xor)` of 2^15 u32",
+                             from(made_up::numbers<u32>(few)) | reduce(min, max, bit_and, bit_or, bit_xor), targets::h200));
+    found.push_back(pipeline("few integers", "`from(x) | reduce(sum, min, max, mean)` of 2^15 i32",
+                             from(made_up::numbers<i32>(few)) | reduce(sum, min, max, mean), targets::h200));
+    found.push_back(pipeline("few floats", "`from(x) | reduce(sum, min, max, mean, variance)` of 2^15 f32",
+                             from(made_up::numbers<float>(few)) | reduce(sum, min, max, mean, variance), targets::h200));
+    found.push_back(grouped_pipeline("rows by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1)), fast)` of f32",
+                                     from(made_up::matrix<float>(1 << 20, 64), along<0>(made_up::numbers<i64>(1 << 20))) |
+                                         by_key<0>(_2, 100'000, sum(_1)),
+                                     targets::h200, fast));
     found.push_back(part("rows", "`accumulate` of rows by keys, through registers", "accumulate.cuh", rows_kernels,
                          ladder("rows")));
     found.push_back(part("rows in bulk", "`accumulate_in_bulk` of rows by keys", "accumulate.cuh", rows_kernels,

@@ -105,14 +105,14 @@ TEST_CASE("under fast, rows of floats are added four columns at a time") {
   CHECK(t.plan.in_place);
   CHECK(t.plan.elements_per_load == 4);
   CHECK(t.plan.threads_per_row == 16);
-  CHECK(t.has("red.global.add.v4.f32"));
+  CHECK(t.has("red.relaxed.gpu.global.add.v4.f32"));
   CHECK(t.plan.asks_ahead);
   CHECK(t.has("prefetch.global.L2"));
   CHECK(t.plan.hot_keys > 0);
   auto const of_bf16 = made_up<bf16>(1 << 24, 0x720000000000);
   auto const small = compiled<true>(from(shaped(of_bf16, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 1000, sum(_1)));
   CHECK(small.plan.elements_per_load == 4); // one red
-  CHECK(small.has("red.global.add.v4.f32"));
+  CHECK(small.has("red.relaxed.gpu.global.add.v4.f32"));
   CHECK(small.has("atom.shared.cas.b32")); // counts a sample
   CHECK_FALSE(small.has("prefetch.global.L2"));
   auto const few = compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | by_key<0>(_2, 100, sum(_1)));

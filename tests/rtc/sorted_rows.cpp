@@ -73,7 +73,7 @@ TEST_CASE("rows of floats are loaded by 16 bytes, and what meets is added by fou
     CHECK(t.plan.in_place);
     CHECK(t.plan.threads_per_row == 16);
     CHECK(t.folds_by("ld.global.cs.v4"));
-    CHECK(t.folds_by("red.global.add.v4.f32"));
+    CHECK(t.folds_by("red.relaxed.gpu.global.add.v4.f32"));
     CHECK(t.folds_by("st.global.wb.v4.u32"));
   }
   auto const small = compiled<true>(rows<bf16>(1 << 22, 64) | by_key<0>(_2, 100'000, sum(_1)));

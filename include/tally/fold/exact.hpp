@@ -136,7 +136,7 @@ struct exact_sum_monoid {
     near_sum_state<3> near{{}, base};
     for (auto const& x : {a, b, c})
       if (x.fraction != 0) {
-        if (x.bit < base || x.bit > base + 64)
+        if (x.bit < base || x.bit > base + 128)
           return mean(whole(s), n);
         near.sum.add_at(x.bit - base, x.fraction, x.negative);
       }

@@ -344,14 +344,15 @@ private:
   template <class Leaf>
   __device__ __noinline__ typename Leaf::state folded_again(Leaf const& l, i64 begin, i64 end, i64 k) const {
     auto s = l.monoid.identity();
-    if constexpr (exact_monoid<typename Leaf::monoid_type>) // nothing is far in other folds
+    if constexpr (exact_monoid<typename Leaf::monoid_type>) { // nothing is far in other folds
 #pragma unroll 1
-    for (i64 t = begin; t < end; ++t) {
-      auto place = place_of_row(t);
-      place.move(at.kept[0], k);
-      auto const r = row_at_place(p.columns, place, place.position);
-      if (l.mask.eval(r))
-        unpack([&](auto const&... x) { l.monoid.add(s, static_cast<typename Leaf::monoid_type::number>(x.eval(r))...); }, l.values);
+      for (i64 t = begin; t < end; ++t) {
+        auto place = place_of_row(t);
+        place.move(at.kept[0], k);
+        auto const r = row_at_place(p.columns, place, place.position);
+        if (l.mask.eval(r))
+          unpack([&](auto const&... x) { l.monoid.add(s, static_cast<typename Leaf::monoid_type::number>(x.eval(r))...); }, l.values);
+      }
     }
     return s;
   }

@@ -84,7 +84,7 @@ struct keyed_cell<M, Own, cell_kind::added> {
     for (int j = 0; j < 4; ++j)
       atomicAdd(reinterpret_cast<float*>(base) + g + j, v[j]);
 #else
-    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<float*>(base) + g), "f"(v[0]), "f"(v[1]),
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<float*>(base) + g), "f"(v[0]), "f"(v[1]),
                  "f"(v[2]), "f"(v[3])
                  : "memory");
 #endif

@@ -53,8 +53,10 @@ constexpr exact_accumulation launch_of(tile_facts const& f, exact_rung how) {
   a.finish_blocks = blocks_for(f.table_rows * row_lanes / 2);
   if (how == exact_rung::gathered) {
     a.blocks = blocks_for(f.rows);
-    i64 const a_key_a_group = blocks_for(f.table_rows * gathering_lanes(f)), rounds = 4, resident = i64(f.target.multiprocessors) * 4;
-    a.finish_blocks = a_key_a_group < rounds * resident ? a_key_a_group : rounds * resident; // then a group has several keys
+    // Where keys are many, a warp has several, whose counts it asks for at once: 512 f32 a row to 10^6 keys 1446 us with a key a warp, 945 in
+    // four rounds of four resident blocks (H200, 2026-11-24, tests/bench/scatter.py --exact gathered).
+    i64 const a_key_a_group = blocks_for(f.table_rows * gathering_lanes(f)), in_rounds = i64(f.target.multiprocessors) * 4 * 4;
+    a.finish_blocks = a_key_a_group < in_rounds ? a_key_a_group : in_rounds;
     a.per_key = room_per_key(f.rows, f.table_rows);
   } else if (how == exact_rung::lanes_in_bulk) {
     i64 const all = blocks_for(elements / 16), resident = i64(f.target.multiprocessors) * 3;
