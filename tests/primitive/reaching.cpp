@@ -273,10 +273,10 @@ std::vector<user> const& users() {
                              targets::h200, fast));
     found.push_back(pipeline("extremes", "`run(from(x) | reduce(min, max, bit_or))` of i32",
                              from(numbers<int>()) | reduce(min, max, bit_or), targets::h200));
-    found.push_back(pipeline("few bits", "`from(x) | reduce(min, max, bit_and, bit_or, bit_xor)` of 2^15 u32",
-                             from(made_up::numbers<u32>(few)) | reduce(min, max, bit_and, bit_or, bit_xor), targets::h200));
-    found.push_back(pipeline("few integers", "`from(x) | reduce(sum, min, max, mean)` of 2^15 i32",
-                             from(made_up::numbers<i32>(few)) | reduce(sum, min, max, mean), targets::h200));
+    found.push_back(pipeline("few bits", "`from(x) | reduce(min, max, bit_and, bit_or, bit_xor, sum.in<u32>())` of 2^15 u32",
+                             from(made_up::numbers<u32>(few)) | reduce(min, max, bit_and, bit_or, bit_xor, sum.in<u32>()), targets::h200));
+    found.push_back(pipeline("few integers", "`from(x) | reduce(sum, sum.in<i32>(), min, max, mean)` of 2^15 i32",
+                             from(made_up::numbers<i32>(few)) | reduce(sum, sum.in<i32>(), min, max, mean), targets::h200));
     found.push_back(pipeline("few floats", "`from(x) | reduce(sum, min, max, mean, variance)` of 2^15 f32",
                              from(made_up::numbers<float>(few)) | reduce(sum, min, max, mean, variance), targets::h200));
     found.push_back(grouped_pipeline("rows by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1)), fast)` of f32",
