@@ -230,7 +230,7 @@ int main(int count, char** words) {
     all.push_back({"tally", [&] { return ours.queue(nullptr); }});
     std::vector<segments_plan> others;
     if (tune)
-      for (auto const& [blocks, rows, leaves, each] : {std::array{3, 4, 8, 8}, {4, 4, 8, 8}, {6, 4, 8, 8}, {3, 8, 8, 8}, {5, 4, 16, 8}, {5, 4, 8, 4}, {5, 2, 8, 8}, {4, 8, 8, 8}}) {
+      for (auto const& [blocks, rows, leaves, each] : {std::array{3, 4, 8, 8}, {4, 4, 8, 8}, {6, 4, 8, 8}, {3, 8, 8, 8}, {4, 4, 16, 8}, {5, 4, 16, 8}, {5, 4, 8, 4}, {5, 2, 8, 8}, {4, 8, 8, 8}}) {
         auto p = ours.plan();
         p.blocks_per_multiprocessor = blocks, p.rows_in_flight = rows, p.leaves_per_part = leaves, p.elements_per_lane = each;
         others.push_back(p);

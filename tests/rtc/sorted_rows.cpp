@@ -87,6 +87,7 @@ TEST_CASE("exact sums meet as integers, and shared memory is not asked for") {
   auto const t = compiled(rows(1 << 20, 256) | by_key<0>(_2, 1'000'000, sum(_1), mean(_1)));
   CHECK_FALSE(t.plan.in_place);
   CHECK_FALSE(t.folds_by("atom.add.f32"));
+  CHECK_FALSE(t.folds_by("red.relaxed.gpu.global.add"));
   CHECK_FALSE(t.folds_by("red.global.add"));
   CHECK_FALSE(t.folds_by("ld.shared"));
   CHECK(t.folds_by("atom.add.u64"));

@@ -124,6 +124,14 @@ struct exact_sum_monoid {
   constexpr To mean(near_sum_state<Words> const& s, i64 n) const {
     return n == 0 ? stl::numeric_limits<To>::quiet_NaN() : rounded_quotient<To>(s.sum, range::lowest + s.base, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
+  /// The same as a state.
+  constexpr state whole(sum_of_numbers<V> const& s) const {
+    state w{};
+    add(w, s.high);
+    add(w, s.middle);
+    add(w, s.low);
+    return w;
+  }
   constexpr To lower(sum_of_numbers<V> const& s, summary of) const {
     if constexpr (stl::same_as<To, V>)
       return rounded_sum(s);
@@ -150,13 +158,6 @@ struct exact_sum_monoid {
   }
 
 private:
-  constexpr state whole(sum_of_numbers<V> const& s) const {
-    state w{};
-    add(w, s.high);
-    add(w, s.middle);
-    add(w, s.low);
-    return w;
-  }
   /// Rounded once: the rounded sum of two numbers is wrong only where they lie in the middle of two neighbours, and what is left decides.
   static constexpr V rounded_sum(sum_of_numbers<V> s) {
     V rest, left;

@@ -89,11 +89,7 @@ public:
     if (sum_.low() != number(0))
       add(sum_.low());
   }
-  __device__ __forceinline__ typename M::state whole(M const& m) const {
-    typename M::state w{};
-    in_numbers([&](number x) { m.add(w, x); });
-    return w;
-  }
+  __device__ __forceinline__ typename M::state whole(M const& m) const { return m.whole(quick()); }
 
 private:
   expansion<number> sum_;

@@ -58,7 +58,8 @@ constexpr int choose_blocks(facts const& f) {
 }
 
 /// Leaves of a part: few, so that there are many warps; twice as many where segments are longer and warps enough, so that fewer are cut.
-/// Segments of 16384 f32 270 us with 8 and 249 with 16, of 128 to 2048 381 and 411: H200, 2026-11-24 20:56, build/bench/segments with `tune`.
+/// Segments of 16384 f32 271 us with 8 and 251 with 16; of 128 to 2048 381 with 8, and 411 with 16 and lines asked for ahead, which else makes no
+/// difference: H200, 2026-11-24 20:55 to 22:08, build/bench/segments with `tune`.
 constexpr int choose_leaves_per_part(facts const& f, i64 segments) {
   constexpr int usual = 8, warps_of_multiprocessor = 32;
   i64 const part = usual * f.elements_per_leaf();

@@ -49,7 +49,7 @@ constexpr int choose_columns(keys_facts const& f) {
 }
 
 /// Blocks whose threads keep their folds in registers. Exact sums of f32, 256 columns by 10^6 keys, with two, three and four: 1198, 1109 and 1504
-/// us; 64, with three and four: 1037 and 982 (H200, 2026-11-24 21:40, tests/bench/keyed.py --only rows). Wider states spill with one more.
+/// us; 64, with three and four: 1037 and 982 (H200, 2026-11-24 21:40, tests/bench/keyed.py --only rows, this function changed). Wider states spill with one more.
 constexpr int choose_row_blocks(keys_facts const& f, int columns) {
   constexpr int few_words = 64; // an exact sum of f32, of which a thread keeps three numbers
   if (f.adds_floats)
