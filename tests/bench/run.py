@@ -56,7 +56,7 @@ def parse(argv):
     p.add_argument("--compile-sizes", default=None, help="log2 sizes that torch.compile is asked for (default 28,30; quick: 28, only where a bar names Inductor)")
     p.add_argument("--without", default="", help="comma list of groups or contestants to leave out, e.g. inductor,torch")
     p.add_argument("--trials", type=int, default=None, help="interleaved trials (default 25, quick 20)")
-    p.add_argument("--burst-us", type=float, default=None, help="time that one burst should take (default 600, quick 400)")
+    p.add_argument("--burst-us", type=float, default=None, help="time that one burst should take (default 1500)")
     p.add_argument("--budget-seconds", type=float, default=540.0, help="no row starts after this")
     p.add_argument("--seed", type=int, default=20261120)
     p.add_argument("--self-test", action="store_true", help="host memory and plain loops: checks this program, measures nothing")
@@ -64,7 +64,7 @@ def parse(argv):
     if a.self_test:
         a.trials, a.burst_us = a.trials or 3, a.burst_us or 200.0
     a.trials = a.trials or (20 if a.quick else 25)
-    a.burst_us = a.burst_us or (400.0 if a.quick else 600.0)
+    a.burst_us = a.burst_us or 1500.0
     return a
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sweeps the numbers of a plan on the GPU at hand and prints device time per launch, so that the constants in
-// plan/tile.hpp can be chosen from evidence: tune [workload] [log2 n ...].
+// plan/tile.hpp can be chosen from evidence: tune [workload] [log2 n ...]. TUNE_QUEUED, and comma lists in TUNE_THREADS, TUNE_LEAVES,
+// TUNE_BLOCKS, TUNE_STAGES and the number TUNE_ROWS, say what is tried.
 #include <tally/tally.hpp>
 
 #include <algorithm>
@@ -38,6 +39,17 @@ float* plain_device_memory(std::size_t bytes) {
   reinterpret_cast<int (*)(void*)>(call("cuCtxSetCurrent"))(context);
   reinterpret_cast<int (*)(unsigned long long*, std::size_t)>(call("cuMemAlloc_v2"))(&address, bytes);
   return reinterpret_cast<float*>(address);
+}
+
+/// The numbers of a comma list in the environment, or those to try otherwise.
+std::vector<int> numbers(char const* name, std::vector<int> otherwise) {
+  char const* list = std::getenv(name);
+  if (list == nullptr)
+    return otherwise;
+  otherwise.clear();
+  for (char* end = nullptr; *list != 0; list = *end == ',' ? end + 1 : end)
+    otherwise.push_back(int(std::strtol(list, &end, 10)));
+  return otherwise;
 }
 
 struct view {
@@ -122,10 +134,10 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
       for (auto& choice : chosen.plan.folds)
         choice.cluster = cluster_combine::no_cluster;
     }
-    for (int threads : {128, 256, 512, 1024})
-      for (int leaves : {1, 4, 8, 16})
-        for (int per : {1, 2, 3, 4})
-          for (int stages : {0, 2, 3}) {
+    for (int threads : numbers("TUNE_THREADS", {128, 256, 512, 1024}))
+      for (int leaves : numbers("TUNE_LEAVES", {1, 4, 8, 16}))
+        for (int per : numbers("TUNE_BLOCKS", {1, 2, 3, 4}))
+          for (int stages : numbers("TUNE_STAGES", {0, 2, 3})) {
             plan p = chosen.plan;
             p.threads_per_block = threads;
             p.leaves_per_warp = leaves;
@@ -136,7 +148,7 @@ void sweep(char const* name, Make make, std::vector<int> const& sizes, Contract 
               p.rows_in_flight = std::atoi(rows);
             for (int i = 0; i < f.source_count; ++i)
               p.sources[i].load = stages > 0 ? load_primitive::bulk_ring : load_primitive::vector_ldg;
-            if (stages > 0 && (threads < 256 || per > 2))
+            if (stages > 0 && (threads < 128 || per > 2))
               continue;
             bool const too_few = planning::blocks_of(f, p) < 2 && leaves > 1;
             if (f.any_exact() && leaves != (stages > 0 ? 8 : 1)) // its warps take leaves by turns
@@ -200,6 +212,12 @@ int main(int argc, char** argv) {
     sweep("five", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
   if (what == "five_fast")
     sweep("five_fast", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::fast, 1);
+  if (what == "sum_bf16")
+    sweep("sum_bf16", [&](i64 n) { return from(device(reinterpret_cast<bf16 const*>(x), n)) | sum; }, sizes, contract::reproducible, 1);
+  if (what == "five_bf16")
+    sweep("five_bf16", [&](i64 n) { return from(device(reinterpret_cast<bf16 const*>(x), n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
+  if (what == "five_f64") // log2 n is at most 29
+    sweep("five_f64", [&](i64 n) { return from(device(reinterpret_cast<double const*>(x), n / 2)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 2);
   if (what == "variance")
     sweep("variance", [&](i64 n) { return from(device(x, n)) | variance; }, sizes, contract::reproducible, 1);
   if (what == "variance_fast")

@@ -44,21 +44,23 @@ void write_late(float* to, long n, float value, gpu::stream_ref stream, bool ove
 }
 
 /// Queues the folds of columns of these extents, which begin everywhere within 16 bytes, and compares them with the CPU's.
-template <class Folds, class... Options>
+template <class T = float, class Folds, class... Options>
 void queued_as_on_cpu(Folds const& folds, std::vector<long> const& extents, gpu::stream_ref stream, Options... options) {
-  std::vector<std::vector<float>> host;
-  for (std::size_t k = 0; k < extents.size(); ++k) host.push_back(uneven_numbers<float>(std::size_t(extents[k]) + 3, unsigned(k)));
-  std::vector<on_device<float>> there;
+  std::vector<std::vector<T>> host;
+  for (std::size_t k = 0; k < extents.size(); ++k) host.push_back(uneven_numbers<T>(std::size_t(extents[k]) + 3, unsigned(k)));
+  std::vector<on_device<T>> there;
   for (auto const& h : host) there.emplace_back(h);
   auto const begin = [](std::size_t k) { return k % 4; };
   auto const queue = [&](std::size_t k) { return start(from(device(there[k].data() + begin(k), extents[k])) | folds, on::gpu.stream(stream.handle), options...); };
+  std::vector<decltype(queue(0).get())> expected;
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    expected.push_back(run(from(std::span(host[k].data() + begin(k), std::size_t(extents[k]))) | folds, on::cpu, options...));
   for (int round = 0; round < 3; ++round) {
     std::vector<decltype(queue(0))> queued;
     for (std::size_t k = 0; k < extents.size(); ++k) queued.push_back(queue(k));
     for (std::size_t k = 0; k < extents.size(); ++k) {
       CAPTURE(extents[k]);
-      auto const expected = run(from(std::span(host[k].data() + begin(k), std::size_t(extents[k]))) | folds, on::cpu, options...);
-      CHECK(same_bits(queued[k].get(), expected));
+      CHECK(same_bits(queued[k].get(), expected[k]));
     }
     tally_test_progress();
   }
@@ -74,6 +76,9 @@ TEST_CASE("reductions queued behind each other have the bits of the CPU") {
   auto const stream = new_stream();
   SUBCASE("sums") { queued_as_on_cpu(sum, extents, stream); }
   SUBCASE("five folds") { queued_as_on_cpu(reduce(sum, min, max, mean, variance), extents, stream); }
+  SUBCASE("sums of narrow elements") { queued_as_on_cpu<bf16>(sum, extents, stream); }
+  SUBCASE("five folds of narrow elements") { queued_as_on_cpu<bf16>(reduce(sum, min, max, mean, variance), extents, stream); }
+  SUBCASE("five folds of wide elements") { queued_as_on_cpu<double>(reduce(sum, min, max, mean, variance), extents, stream); }
   SUBCASE("exact sums") { queued_as_on_cpu(sum, extents, stream, exact); }
   SUBCASE("positions, on the library's own stream") { queued_as_on_cpu(reduce(argmin, argmax, count), extents, {}); }
 }

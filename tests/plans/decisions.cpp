@@ -207,15 +207,23 @@ constexpr facts queued(facts f) {
   return f;
 }
 constexpr planned queued_sum = make_plan(queued(sum_of(i64(1) << 24)));
-static_assert(queued_sum.plan.reads_ahead && queued_sum.plan.leaves_per_warp == 16);
+static_assert(queued_sum.plan.reads_ahead && queued_sum.plan.leaves_per_warp == 32);
 static_assert(queued_sum.blocks < make_plan(sum_of(i64(1) << 24)).blocks);
 static_assert(!make_plan(sum_of(i64(1) << 24)).plan.reads_ahead);
 static_assert(!make_plan(queued(sum_of(1000, kept, targets::a100))).plan.reads_ahead);
 static_assert(!make_plan(queued(small_words_facts)).plan.one_cluster);
-static_assert(queued_sum.plan.stages == 0 && make_plan(queued(sum_of(i64(1) << 25))).plan.stages == 2);
-static_assert(make_plan(queued(with_first_column(sum_of(i64(1) << 28), {2, 1, 16}))).plan.stages == 0, "of bf16 registers hold enough");
-static_assert(make_plan(queued(facts_with(1 << 26, kept, targets::h200, wide_fold))).plan.stages == 0);
-static_assert(make_plan(queued(facts_with(i64(1) << 28, kept, targets::h200, wide_fold))).plan.stages == 2);
+static_assert(queued_sum.plan.stages == 4 && queued_sum.plan.threads_per_block == 256 && queued_sum.blocks == 64);
+static_assert(make_plan(queued(sum_of(i64(1) << 23))).plan.stages == 0 && make_plan(queued(sum_of(i64(1) << 23))).plan.leaves_per_warp == 16);
+constexpr facts calling_functions(facts f) {
+  f.calls_functions = true;
+  return f;
+}
+constexpr plan queued_exponentials = make_plan(queued(calling_functions(sum_of(i64(1) << 28)))).plan;
+static_assert(queued_exponentials.threads_per_block == 512 && queued_exponentials.leaves_per_warp == 16 && queued_exponentials.stages == 2);
+static_assert(calls_function<decltype(exp(_1) + 1.f)> && calls_function<decltype(_1 < sqrt(_2))> && !calls_function<decltype(_1 * _1 - 2.f)>);
+static_assert(make_plan(queued(facts_with(1 << 23, kept, targets::h200, wide_fold))).plan.stages == 0);
+static_assert(make_plan(queued(facts_with(1 << 25, kept, targets::h200, wide_fold))).plan.stages == 2);
+static_assert(make_plan(queued(facts_with(1 << 25, kept, targets::h200, wide_fold))).plan.leaves_per_warp == 32);
 constexpr fold_facts exact_sum_of_f32{56, true, true, block_algorithm::raking_commutative_only, false, true};
 constexpr bool exact_reads_ahead(i64 n) {
   return make_plan(queued(facts_with(n, contract::exact, targets::h200, exact_sum_of_f32))).plan.reads_ahead;
@@ -308,6 +316,8 @@ TEST_CASE("legal refuses a plan that cuts the tree elsewhere") {
   CHECK(complains(p, f, "multiple of 32"));
   p = good_plan(), p.leaves_per_warp = 3;
   CHECK(complains(p, f, "leaves_per_warp must be a power of two"));
+  p = good_plan(), p.leaves_per_warp = 64;
+  CHECK(complains(p, f, "32 lanes"));
   p = good_plan(), p.lanes_per_group = 8;
   CHECK(complains(p, f, "shape of a leaf belongs to the tree"));
   p = good_plan(), p.rows_in_flight = 3;
@@ -352,7 +362,7 @@ TEST_CASE("legal refuses what the chip or the address cannot do") {
   CHECK(complains(p, small_words_facts, "and only there"));
   p = make_plan(ring).plan, p.leaves_per_warp = p.stages;
   CHECK(complains(p, ring, "more leaves than stages"));
-  p = make_plan(ring).plan, p.stages = 64, p.leaves_per_warp = 128;
+  p = make_plan(ring).plan, p.stages = 16, p.leaves_per_warp = 32;
   CHECK(complains(p, ring, "shared memory"));
   p = queued_sum.plan, p.overlaps_launch = false;
   CHECK(complains(p, sum_of(i64(1) << 24), "a launch that overlaps"));

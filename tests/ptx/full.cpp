@@ -170,20 +170,23 @@ TEST_CASE("no global memory is touched before the launch in front is done") {
 
 TEST_CASE("of a queued launch nothing is read before it is known who is in front, and nothing shared before that one is done") {
   if (!ptx::can_compile()) return;
-  auto const k = kernel_text::of_queued(from(x) | sum);
-  auto const& code = k.instructions;
-  auto const place_of = [&](std::string_view word) {
-    return std::find_if(code.begin(), code.end(), [&](auto const& i) { return i.starts_with(word); });
-  };
-  auto const reads_marks = place_of("ld.acquire.gpu.global.u64"), barrier = place_of("bar.red.or"), mark = place_of("st.release.gpu.global.u64");
-  CHECK(reads_marks < barrier);
-  CHECK(barrier < mark);
-  CHECK(mark < place_of("griddepcontrol.launch_dependents"));
-  CHECK(place_of("griddepcontrol.launch_dependents") < place_of("ld.global.cs.v4"));
-  CHECK(place_of("ld.global.cs.v4") < place_of("st.relaxed.gpu"));
-  CHECK(k.count("griddepcontrol.wait") == 2); // in front of all else, and in front of what is shared
-  auto const last_wait = std::find_if(code.rbegin(), code.rend(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); }).base();
-  CHECK(last_wait < place_of("st.relaxed.gpu"));
+  for (auto const& [n, load] : {std::pair{i64(1) << 22, "ld.global.cs.v4"}, std::pair{i64(1) << 24, "cp.async.bulk"}}) {
+    auto const k = kernel_text::of_queued(from(numbers<float>(n)) | sum);
+    auto const& code = k.instructions;
+    auto const place_of = [&](std::string_view word) {
+      return std::find_if(code.begin(), code.end(), [&](auto const& i) { return i.starts_with(word); });
+    };
+    auto const reads_marks = place_of("ld.acquire.gpu.global.u64"), barrier = place_of("bar.red.or"), mark = place_of("st.release.gpu.global.u64");
+    CAPTURE(load);
+    CHECK(reads_marks < barrier);
+    CHECK(barrier < mark);
+    CHECK(mark < place_of("griddepcontrol.launch_dependents"));
+    CHECK(place_of("griddepcontrol.launch_dependents") < place_of(load));
+    CHECK(place_of(load) < place_of("st.relaxed.gpu"));
+    CHECK(k.count("griddepcontrol.wait") == 2); // in front of all else, and in front of what is shared
+    auto const last_wait = std::find_if(code.rbegin(), code.rend(), [](auto const& i) { return i.starts_with("griddepcontrol.wait"); }).base();
+    CHECK(last_wait < place_of("st.relaxed.gpu"));
+  }
   CHECK(kernel_text::of_queued(from(numbers<float>(i64(1) << 28)) | reduce(sum, min, max, mean, variance)).has("fence.proxy.async.global"));
 }
 

@@ -40,6 +40,15 @@ constexpr fold_facts facts_of_fold() {
           planning::cheap_to_combine<M>};
 }
 
+/// Whether an expression calls a function, of the library or of the user; operators are none.
+template <class E>
+inline constexpr bool calls_function = false;
+template <class Op, class... Args>
+inline constexpr bool calls_function<call<Op, Args...>> =
+    (Op::spelling[0] >= 'a' && Op::spelling[0] <= 'z') || (false || ... || calls_function<Args>);
+template <class... Es>
+inline constexpr bool calls_function<pack<Es...>> = (false || ... || calls_function<Es>);
+
 /// The facts of one full reduction on a target under a contract.
 template <class... Columns, class... Leaves>
 facts facts_of(program<pack<Columns...>, Leaves...> const& p, target const& t, contract c) {
@@ -54,6 +63,7 @@ facts facts_of(program<pack<Columns...>, Leaves...> const& p, target const& t, c
   f.source_count = sizeof...(Columns);
   f.fold_count = sizeof...(Leaves);
   f.target = t;
+  f.calls_functions = (false || ... || (calls_function<decltype(Leaves::values)> || calls_function<decltype(Leaves::mask)>));
   for_each_index<int(sizeof...(Columns))>([&](auto i) { f.sources[i] = facts_of_column(get<i>(p.columns)); });
   [[maybe_unused]] int i = 0;
   ((f.folds[i++] = facts_of_fold<typename Leaves::monoid_type>()), ...);

@@ -17,6 +17,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "the warps of a block must be a power of two: a block is a subtree";
   if (p.leaves_per_warp < 1 || (p.leaves_per_warp & (p.leaves_per_warp - 1)) != 0)
     return "leaves_per_warp must be a power of two: a warp is a subtree";
+  if (p.leaves_per_warp > 32)
+    return "a warp has 32 lanes for the trees of its leaves";
   if (p.lanes_per_group != f.lanes_per_group || p.rows_per_leaf != f.rows_per_leaf)
     return "the shape of a leaf belongs to the tree, not to the plan";
   if (p.rows_in_flight < 1 || p.rows_per_leaf % p.rows_in_flight != 0)

@@ -38,38 +38,52 @@ inline constexpr int leaves_per_ring = 8;
 /// The same for exact sums, which are closed once a block either way. Same day, without a ring and with one: f32 2^24 20.6, 22.1;
 /// 2^26 65.7, 66.9; 2^27 126.2, 125.3; 2^28 238.8, 237.0; a dot product of f32 of 2^28 483, 501.
 inline constexpr int leaves_per_ring_of_exact = 64;
-inline constexpr int stages_per_ring = 2;
-/// Leaves of a warp where launches read ahead.
+/// Leaves of a warp where launches read ahead, without a ring or of more columns than one.
 inline constexpr int leaves_ahead = 16;
-/// Whether a launch that reads ahead has one column of words and a state of one word. Of narrower elements a warp has more to compute
-/// than two rows in flight feed: H200, same day, sum of 2^28 bf16 123 us without a ring, 136 with one.
+
+/// Whether a launch that reads ahead folds one column: then a ring pays whatever it folds.
+constexpr bool column_ahead(facts const& f, plan const& p) { return p.reads_ahead && f.source_count == 1 && !f.any_exact(); }
+/// Whether it folds elements of at most a word into one word, as fast as they come.
 constexpr bool word_ahead(facts const& f, plan const& p) {
-  return p.reads_ahead && f.source_count == 1 && f.sources[0].bytes_per_element == 4 && f.state_bytes() <= 4;
+  return column_ahead(f, p) && f.sources[0].bytes_per_element <= 4 && f.state_bytes() <= 4;
 }
 
-/// Leaves from which a ring pays. Where launches read ahead its shared memory leaves the next one no room beside it: it pays for heavy
-/// folds from four blocks a multiprocessor on, and for a word from half a block on, whose blocks are for the multiprocessors that the
-/// launch in front has left. H200, CUDA 13.0, 2026-11-22 (TUNE_QUEUED=1 tests/bench/tune), us without a ring and with one: sum, min,
-/// max, mean and variance of 2^25 30.9, 31.6; sum of 2^24 15.1, 15.0, of 2^25 29.9, 29.6, of 2^28 236.5, 235.3.
-constexpr i64 leaves_for_ring(facts const& f, plan const& p) {
-  i64 const per_multiprocessor = word_ahead(f, p) ? 16 * leaves_ahead / 2
-                                 : p.reads_ahead  ? 16 * leaves_ahead * 4
-                                 : f.any_exact()  ? 12 * leaves_per_ring_of_exact
-                                                  : 12 * leaves_per_ring;
-  return f.target.multiprocessors * per_multiprocessor;
+/// The rings of a block: leaves of a warp, stages, and the most threads. Which banks of memory are asked at once follows from where the
+/// warps of a block stand: with 16 KB in flight of pieces of 128 KB they are read as fast as by blocks that go through memory side by side,
+/// with 8 KB of pieces of 64 KB 1 % slower. H200, CUDA 13.0, 2026-11-24 (TUNE_QUEUED=1 TUNE_THREADS=256,512 TUNE_LEAVES=8,16,32
+/// TUNE_STAGES=0,2,4 tests/bench/tune), us of threads x leaves x stages: sum of f32 of 2^24 256x32x4 14.97, 512x16 without a ring 15.14; of
+/// 2^25 256x32x4 29.48, 512x16x2 29.66; of 2^28 234.7, 235.4; of 2^30 931.9, 937.1; of bf16 of 2^25 14.99, without a ring 15.6, of 2^28
+/// 116.6, 123.5. Sum, min, max, mean and variance of f32 of 2^25 512x32x2 30.52, 512x16 without 31.32; of 2^28 241.0, 241.9; of bf16 of
+/// 2^25 16.4, 18.3; of f64 of 2^24 38.1, 42.4. A sum of exponentials of 2^28 285 with
+/// 256x32x4, 249 with 512x16x2 (tests/bench/run.py, 2026-11-25).
+constexpr int leaves_of_ring(facts const& f, plan const& p) {
+  return column_ahead(f, p) && !f.calls_functions ? 32 : p.reads_ahead ? leaves_ahead : leaves_per_ring;
 }
+constexpr bool few_warps_keep_up(facts const& f, plan const& p) { return word_ahead(f, p) && !f.calls_functions; }
+constexpr int stages_of_ring(facts const& f, plan const& p) { return few_warps_keep_up(f, p) ? 4 : 2; }
+constexpr int most_threads_of_ring(facts const& f, plan const& p) { return few_warps_keep_up(f, p) ? 256 : 512; }
 
 /// Shared memory of a block of rings: the rings of its warps, and the states that meet there.
-constexpr i64 ring_block_bytes(facts const& f, int threads) {
+constexpr i64 ring_block_bytes(facts const& f, plan const& p, int threads) {
   i64 const states = f.any_exact() ? i64(threads / 32) * 2 * f.state_bytes() + i64(threads) * 8 : i64(threads) * f.state_bytes();
-  return f.bytes_per_row() * f.elements_per_leaf() * stages_per_ring * (threads / 32) + states;
+  return f.bytes_per_row() * f.elements_per_leaf() * stages_of_ring(f, p) * (threads / 32) + states;
 }
 /// The largest block whose rings fit: few blocks meet sooner than many. At least 128.
-constexpr int threads_per_ring_block(facts const& f) {
-  int threads = 512;
-  while (threads > 128 && ring_block_bytes(f, threads) > f.target.shared_bytes_per_block)
+constexpr int threads_of_ring(facts const& f, plan const& p) {
+  int threads = most_threads_of_ring(f, p);
+  while (threads > 128 && ring_block_bytes(f, p, threads) > f.target.shared_bytes_per_block)
     threads /= 2;
   return threads;
+}
+
+/// Leaves from which a ring pays. Where launches read ahead its shared memory leaves the next one no room beside it: of one column it pays
+/// from three warps of 32 leaves a multiprocessor on, whose blocks are for the multiprocessors that the launch in front has left; of more from four
+/// blocks on.
+constexpr i64 leaves_for_ring(facts const& f, plan const& p) {
+  return f.target.multiprocessors * (column_ahead(f, p) ? i64(96)
+                                     : p.reads_ahead     ? i64(16) * leaves_ahead * 4
+                                     : f.any_exact()     ? i64(12) * leaves_per_ring_of_exact
+                                                         : i64(12) * leaves_per_ring);
 }
 
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
@@ -98,7 +112,7 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
     why.add("bulk ring", "{0} leaves are fewer than the {1} that give every ring something to fill ahead", -1, f.leaves(), enough);
     return false;
   }
-  if (i64 const needed = ring_block_bytes(f, 128); needed > f.target.shared_bytes_per_block) {
+  if (i64 const needed = ring_block_bytes(f, p, 128); needed > f.target.shared_bytes_per_block) {
     why.add("bulk ring", "rings and states take {0} bytes of shared memory, a block has {1}", -1, needed,
             f.target.shared_bytes_per_block);
     return false;
@@ -133,7 +147,7 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
     }
   }
   bool const ring = !striped && ring_pays(f, p, why);
-  p.stages = ring ? stages_per_ring : 0;
+  p.stages = ring ? stages_of_ring(f, p) : 0;
   for (int i = 0; i < f.source_count; ++i) {
     source_facts const& s = f.sources[i];
     i64 const group = s.bytes_per_element * f.lanes_per_group;

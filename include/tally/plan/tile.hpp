@@ -57,8 +57,8 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
-  p.leaves_per_warp = p.stages > 0 ? leaves_per_ring : leaves_without_ring(f);
-  p.threads_per_block = p.stages > 0                             ? threads_per_ring_block(f)
+  p.leaves_per_warp = p.stages > 0 ? leaves_of_ring(f, p) : leaves_without_ring(f);
+  p.threads_per_block = p.stages > 0                             ? threads_of_ring(f, p)
                         : wide || few || p.leaves_per_warp > 1 ? 256
                         : f.any_exact()                        ? threads_of_exact(f)
                                                                : 512;

@@ -21,13 +21,16 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
   bool const light = f.source_count <= 1 && f.state_bytes() <= 8;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const heavy = f.running_bytes() > 16 && !wide && !f.any_exact();
-  p.threads_per_block = p.stages > 0 ? threads_per_ring_block(f) : light || heavy ? 512 : 256;
-  p.leaves_per_warp = f.any_exact() ? 1 /* taken by turns */ : light && f.state_bytes() > 4 ? leaves_ahead / 2 : leaves_ahead;
+  p.threads_per_block = p.stages > 0 ? threads_of_ring(f, p) : light || heavy ? 512 : 256;
+  p.leaves_per_warp = f.any_exact()                      ? 1 // taken by turns
+                      : p.stages > 0                     ? leaves_of_ring(f, p)
+                      : light && f.state_bytes() > 4 ? leaves_ahead / 2
+                                                         : leaves_ahead;
   while (p.threads_per_block > 128 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
     p.threads_per_block /= 2;
   while (p.leaves_per_warp > 1 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
     p.leaves_per_warp /= 2;
-  p.blocks_per_multiprocessor = light ? 2 : heavy || wide || f.any_exact() ? 1 : 3; // so that none of them spills
+  p.blocks_per_multiprocessor = light ? 2 : heavy ? 512 / p.threads_per_block : wide || f.any_exact() ? 1 : 3; // so that none of them spills
 }
 
 } // namespace tally::inline v0::planning
