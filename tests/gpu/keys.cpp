@@ -92,6 +92,62 @@ TEST_CASE("rows by key, of every width, and keys that differ within a row") {
   same_on_both(from(shaped(x.data(), {200, 300}, {1, 200}), along<1>(keys)) | by_key<1>(_2, 9, sum(_1), argmax(_1)));
 }
 
+TEST_CASE("bits, sums that wrap, and cycles by key") {
+  if (no_kernels()) return;
+  for (std::size_t const n : {std::size_t(1), std::size_t(4097), std::size_t(1'000'000)})
+    for (int const bins : {1, 64, 5000, 300'000}) {
+      CAPTURE(n);
+      CAPTURE(bins);
+      auto const words = uneven_numbers<i32>(n);
+      auto const longs = uneven_numbers<u64>(n);
+      auto const bytes = uneven_numbers<i8>(n);
+      auto const keys = hot_keys(n, bins);
+      auto const all = from(words, longs, bytes, keys);
+      same_on_both(all | by_key(_4, bins, bit_and(_1), bit_or(_1), bit_xor(_1), bit_and(_2), bit_or(_2), bit_xor(_2)));
+      same_on_both(all | by_key(_4, bins, sum(_1).in<i32>(), sum(_1).in<u32>(), sum(_2).in<u32>(), sum(_3).in<i16>(), sum(_2)));
+      same_on_both(all | by_key(_4, bins, count_modulo(7), countdown_modulo(1000), count_modulo(1), countdown_modulo(1), count_modulo(4'000'000'000u)));
+      same_on_both(all | by_key(_4, bins, min(_1), max(_1), min(_2), max(_2), min(_3), bit_and(_3), bit_xor(_3).where(_3 > 3)));
+      same_on_both(all | filter(_1 % 3 == 0) | by_key(_4, bins, bit_or(_3), countdown_modulo(5).where(_2 % 2 == 0), sum(_3).in<i8>()));
+      same_on_both(all | group_by(_4, bit_xor(_1), count_modulo(9), sum(_1).in<i32>()));
+    }
+  for (i64 const width : {2, 33, 64}) {
+    auto const words = uneven_numbers<i32>(std::size_t(3000 * width));
+    auto const keys = hot_keys(3000, 500);
+    same_on_both(from(shaped(words, 3000, width), along<0>(keys)) | by_key<0>(_2, 500, bit_xor(_1), sum(_1).in<i32>(), count_modulo(7), min(_1)));
+    same_on_both(from(shaped(words, 3000, width), along<0>(keys)) | by_key<0>(_2, 500, bit_and(_1)));
+  }
+}
+
+namespace {
+
+/// Sums by key kept in floats of 16 bits: of few small whole numbers a slot, so that none is rounded, whoever comes first.
+template <class Half>
+void small_sums_are_right(i64 rows, i64 width, int bins) {
+  CAPTURE(rows);
+  CAPTURE(width);
+  CAPTURE(bins);
+  std::vector<Half> x(std::size_t(rows * width), Half(0.f));
+  auto const keys = hot_keys(std::size_t(rows), bins);
+  for (std::size_t i = 0; i < x.size(); i += std::size_t(rows / 64 * width + 1)) x[i] = Half(float(int(i % 5) - 2));
+  auto const of = [&](auto fold) { return from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, fold); };
+  auto const kept = run(of(sum(_1).template in<Half>()), on::gpu, fast);
+  auto const right = run(of(sum(_1)), on::cpu);
+  bool same = kept.size() == right.size();
+  for (std::size_t i = 0; i < right.size(); ++i) same = same && float(kept[i]) == float(right[i]);
+  CHECK(same);
+}
+
+} // namespace
+
+TEST_CASE("under fast, sums by key may be kept in halves") {
+  if (no_kernels()) return;
+  for (i64 const width : {1, 2, 3, 4, 6, 8, 16, 64, 96})
+    for (int const bins : {1, 64, 3000, 100'000}) {
+      small_sums_are_right<bf16>(400'000 / width, width, bins);
+      small_sums_are_right<f16>(400'000 / width, width, bins);
+    }
+}
+
 TEST_CASE("under fast, sums are near, and counts are right") {
   if (no_kernels()) return;
   for (int const bins : {10, 20'000, 200'000})

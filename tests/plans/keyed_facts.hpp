@@ -20,5 +20,6 @@ inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins,
   f.own_cell_bytes = adds_floats ? 4 : 112;
   f.rows_have_one_key = true;
   f.adds_floats = f.gives_cells = adds_floats;
+  f.bytes_of_float = 4;
   return f;
 }

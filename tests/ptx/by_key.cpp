@@ -78,9 +78,8 @@ TEST_CASE("exact sums add digits of 64 bits, and no float") {
   if (!can_compile()) return;
   auto const t = compiled(from(x, keys) | by_key(_2, 1'000'000, sum(_1), mean(_1), variance(_1), sum(_1 * _1)));
   CHECK(t.plan.route == keys_route::in_global_memory);
-  CHECK(t.has("atom.global.add.u64"));
-  CHECK_FALSE(t.has("red.global.add.f32"));
-  CHECK_FALSE(t.has("atom.global.add.f32"));
+  CHECK(t.has("red.relaxed.gpu.global.add.u64"));
+  CHECK_FALSE(t.has("add.f32"));
 }
 
 TEST_CASE("a warp of one slot adds sums once; counts do not ask") {

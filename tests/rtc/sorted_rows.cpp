@@ -86,11 +86,10 @@ TEST_CASE("exact sums meet as integers, and shared memory is not asked for") {
   if (!can_compile()) return;
   auto const t = compiled(rows(1 << 20, 256) | by_key<0>(_2, 1'000'000, sum(_1), mean(_1)));
   CHECK_FALSE(t.plan.in_place);
-  CHECK_FALSE(t.folds_by("atom.add.f32"));
-  CHECK_FALSE(t.folds_by("red.relaxed.gpu.global.add"));
-  CHECK_FALSE(t.folds_by("red.global.add"));
+  for (auto const of_floats : {"atom.add.f32", "global.add.f32", "global.add.v2", "global.add.v4"})
+    CHECK_FALSE(t.folds_by(of_floats));
   CHECK_FALSE(t.folds_by("ld.shared"));
-  CHECK(t.folds_by("atom.add.u64"));
+  CHECK(t.folds_by("red.relaxed.gpu.global.add.u64"));
   CHECK(t.folds_by("st.global.wb.v4.u32"));
   CHECK_FALSE(t.folds_by("st.global.f32"));
 }

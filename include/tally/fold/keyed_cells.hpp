@@ -5,8 +5,10 @@
 #pragma once
 
 #include <tally/base/ordered_key.hpp>
+#include <tally/fold/bits.hpp>
 #include <tally/fold/count.hpp>
 #include <tally/fold/exact.hpp>
+#include <tally/fold/keys.hpp>
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/sum.hpp>
 
@@ -14,8 +16,10 @@ namespace tally::inline v0 {
 
 enum class cell_kind {
   counted, ///< 64 bits; 32 where a block keeps them to itself
-  wrapped, ///< 64 bits that wrap
-  added,   ///< one float or double, in any order
+  stepped, ///< 32 bits that step through a cycle
+  wrapped, ///< a word that wraps
+  bits,    ///< a word of bits
+  added,   ///< a float, in any order
   checked, ///< 128 bits
   digits,  ///< an exact sum by digits, each with room for carries
   ordered, ///< an ordered key, and whether any came
@@ -36,17 +40,31 @@ struct cell_of<count_monoid> {
   static constexpr cell_kind kind = cell_kind::counted;
   static constexpr int bytes = 8;
 };
-template <integer A>
-  requires(sizeof(A) == 8)
-struct cell_of<sum_monoid<A>> {
-  static constexpr cell_kind kind = cell_kind::wrapped;
-  static constexpr int bytes = 8;
+template <bool Up>
+struct cell_of<count_modulo_monoid<Up>> {
+  static constexpr cell_kind kind = cell_kind::stepped;
+  static constexpr int bytes = 4;
 };
-template <class A>
-  requires(stl::same_as<A, float> || stl::same_as<A, double>)
+/// The word that holds an integer: 32 bits at least.
+template <integer T>
+using word_of = stl::conditional_t<sizeof(T) == 8, u64, stl::conditional_t<(T(-1) < T(0)), i32, u32>>;
+template <integer A>
 struct cell_of<sum_monoid<A>> {
+  using word = word_of<A>;
+  static constexpr cell_kind kind = cell_kind::wrapped;
+  static constexpr int bytes = int(sizeof(word));
+};
+template <integer T, bit_rule Rule>
+struct cell_of<bit_monoid<T, Rule>> {
+  using word = stl::conditional_t<sizeof(T) == 8, u64, u32>;
+  static constexpr cell_kind kind = cell_kind::bits;
+  static constexpr int bytes = int(sizeof(word));
+};
+template <floating A>
+struct cell_of<sum_monoid<A>> {
+  using word = stl::conditional_t<sizeof(A) == 2, float, A>; ///< where elements come one by one
   static constexpr cell_kind kind = cell_kind::added;
-  static constexpr int bytes = int(sizeof(A));
+  static constexpr int bytes = int(sizeof(word));
 };
 template <class A>
 struct cell_of<checked_sum_monoid<A>> {
@@ -72,11 +90,27 @@ struct cell_of<seen<extreme_monoid<T, Least>>> {
 /// How a monoid is kept, in `bytes` a slot.
 template <class M>
 using cell_of = detail::cell_of<M>;
+/// The word of a cell: sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
+/// comparing and swapping in shared memory, and three times as long in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats
+/// 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only rows --types bf16 --columns 1).
+template <class M, bool Beside>
+struct kept_word {
+  using type = typename M::state;
+};
+template <floating A>
+struct kept_word<sum_monoid<A>, false> {
+  using type = typename cell_of<sum_monoid<A>>::word;
+};
 /// Bytes of the same in a block's own table; 0 where it has none.
 template <class M>
 inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 4
                                       : cell_of<M>::kind == cell_kind::locked ? 0
                                                                               : cell_of<M>::bytes;
+
+/// Whether a fold adds floats of at most 32 bits, every one of a slot: `red` takes neighbours of them at once.
+template <class Leaf>
+inline constexpr bool adds_neighbours = cell_of<typename Leaf::monoid_type>::kind == cell_kind::added && sizeof(typename Leaf::state) <= 4 &&
+                                        stl::same_as<decltype(Leaf::mask), in_a_bin>;
 
 /// The launches of one read: cells are opened, elements folded, copies added to what they are copies of, answers written.
 enum class keyed_phase : int { open, fold, meet, close };

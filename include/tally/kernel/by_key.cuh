@@ -70,7 +70,7 @@ public:
       for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots())
-          for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), slots(), slot); });
+          for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), slots(), slot, get<i>(p.leaves).monoid); });
       }
     }
   }
@@ -89,7 +89,7 @@ public:
           from = (copy * P.hot_keys + hot_number(key)) * row + k;
           slot = i64(hot_bin(key)) * row + k;
         }
-        for_each_index<folds>([&](auto i) { cell<i, false>::give(copies_of(i), copied_slots(), from, cells_of(i), slots(), slot); });
+        for_each_index<folds>([&](auto i) { cell<i, false>::give(copies_of(i), copied_slots(), from, cells_of(i), slots(), slot, get<i>(p.leaves).monoid); });
       }
     }
   }
@@ -114,8 +114,10 @@ public:
 
 private:
   static constexpr unsigned nobody = ~0u;
+  template <class M, bool Own>
+  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.adds_neighbours()>::type>;
   template <int I, bool Own>
-  using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, Own>;
+  using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Own>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots(), at.groups); }
@@ -127,7 +129,7 @@ private:
   __device__ __forceinline__ unsigned first_own() const { return P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
   __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
   static constexpr int own_bytes(int i) {
-    constexpr int bytes[] = {keyed_cell<typename Leaves::monoid_type, true>::bytes..., 0};
+    constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, true>::bytes..., 0};
     return bytes[i];
   }
   /// Bytes of a slot in front of the cells of fold i: those of 8 bytes come first, so that every table is aligned.
@@ -322,16 +324,17 @@ private:
       }
     }
   }
-  /// Asks for the lines of the slots of some rows, which are floats.
+  /// Asks for the lines of the slots of some rows.
   template <int U>
   __device__ __forceinline__ void ask_for(int const (&bin)[U]) const {
-    constexpr int of_line = 128 / int(sizeof(float));
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; bin[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
-        for_each_index<folds>([&](auto i) {
-          primitive::prefetch_line(primitive::in_global(reinterpret_cast<float const*>(cells_of(i)) + i64(bin[u]) * at.groups + k));
-        });
+      for_each_index<folds>([&](auto i) {
+        using word = typename nth_t<i, Leaves...>::state;
+        constexpr int of_line = 128 / int(sizeof(word));
+        for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; bin[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
+          primitive::prefetch_line(primitive::in_global(reinterpret_cast<word const*>(cells_of(i)) + i64(bin[u]) * at.groups + k));
+      });
   }
   template <int V, class Rows>
   __device__ __forceinline__ void add_neighbours(Rows const& rows, int bin, i64 k, i64 position, i64 position_step) const {
@@ -342,14 +345,14 @@ private:
     } else {
       place_of_slot to_slot = slots_of_bin(bin);
       to_slot.slot += k;
-      if constexpr (V == 4 && all_added) {
+      if constexpr (P.adds_neighbours()) {
         for_each_index<folds>([&](auto i) {
           auto const& l = get<i>(p.leaves);
-          float v[4];
+          typename nth_t<i, Leaves...>::state v[V];
 #pragma unroll
-          for (int j = 0; j < 4; ++j)
+          for (int j = 0; j < V; ++j)
             v[j] = l.monoid.lift(0, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
-          cell<i, false>::add_four(home_of(to_slot, i), to_slot.slot, v);
+          cell<i, false>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
         });
       } else {
 #pragma unroll
@@ -361,8 +364,6 @@ private:
   /// One count of every element of a slot, in shared memory: no condition stands before its add.
   static constexpr bool one_count =
       shared && folds == 1 && (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
-  static constexpr bool all_added =
-      (true && ... && (cuda::std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
 };
 
 template <keys_plan P, class Where, class Program, class Nodes>

@@ -322,12 +322,12 @@ private:
     for_each_index<folds>([&](auto of) {
       constexpr int i = of;
       auto const& l = get<i>(p.leaves);
-      if constexpr (V % 4 == 0 && cuda::std::same_as<typename nth_t<i, Leaves...>::monoid_type, sum_monoid<float>>) {
+      if constexpr (V > 1 && cell_of<typename nth_t<i, Leaves...>::monoid_type>::kind == cell_kind::added) {
+        typename nth_t<i, Leaves...>::state sums[V];
 #pragma unroll
-        for (int v = 0; v < V; v += 4) {
-          auto const sum = [&](int j) { return get<i>(running).whole(l, v + j); };
-          cell<i>::add_four(cells_of(i), first + v, {sum(0), sum(1), sum(2), sum(3)});
-        }
+        for (int v = 0; v < V; ++v)
+          sums[v] = get<i>(running).whole(l, v);
+        cell<i>::add_neighbours(cells_of(i), first, sums);
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {

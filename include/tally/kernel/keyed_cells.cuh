@@ -6,11 +6,12 @@
 #pragma once
 
 #include <tally/fold/keyed_cells.hpp>
+#include <tally/kernel/cell_word.cuh>
+#include <tally/plan/combinable.hpp>
 
 namespace tally::inline v0::kernel {
 
 namespace cells {
-using word64 = unsigned long long;
 /// Indices are of 32 bits in shared memory.
 template <class T, class I>
 __device__ __forceinline__ T* word(char* base, I slots, I g, int w) {
@@ -18,94 +19,103 @@ __device__ __forceinline__ T* word(char* base, I slots, I g, int w) {
 }
 } // namespace cells
 
-/// One cell of monoid M.
-template <class M, bool Own, cell_kind Kind = cell_of<M>::kind>
+/// One cell of monoid M; sums of floats may be kept in another Word than their own.
+template <class M, bool Own, class Word = typename M::state, cell_kind Kind = cell_of<M>::kind>
 struct keyed_cell;
 
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::counted> {
-  using word = cuda::std::conditional_t<Own, unsigned, cells::word64>;
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::counted> {
+  using word = cuda::std::conditional_t<Own, u32, u64>;
   static constexpr int bytes = int(sizeof(word));
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
   template <class I, class... Vs>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, Vs...) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), word(1));
+    fold_into<operation::add, Own>(cells::word<word>(base, slots, g, 0), word(1));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, u64 n) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(n));
+    fold_into<operation::add, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(n));
   }
   template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
-      atomicAdd(cells::word<cells::word64>(base, slots, g, 0), cells::word64(n));
+      fold_into<operation::add, false>(cells::word<u64>(base, slots, g, 0), u64(n));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return u64(*cells::word<word>(base, slots, g, 0)); }
 };
 
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::wrapped> {
-  static constexpr int bytes = 8;
-  using word = cells::word64;
+template <bool Up, bool Own, class Word>
+struct keyed_cell<count_modulo_monoid<Up>, Own, Word, cell_kind::stepped> {
+  using M = count_modulo_monoid<Up>;
+  static constexpr int bytes = 4;
   template <class I>
-  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
+  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<u32>(base, slots, g, 0) = 0; }
+  template <class I, class... Vs>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64, Vs...) {
+    fold_into<Up ? operation::inc : operation::dec, Own>(cells::word<u32>(base, slots, g, 0), m.modulus - 1);
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const& m, u32 n) {
+    u32* const at = cells::word<u32>(base, slots, g, 0);
+    for (u32 before = *at, seen; (seen = atomicCAS(at, before, m.combine(before, n))) != before;)
+      before = seen;
+  }
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {
+    if (u32 const n = *cells::word<u32>(own, own_slots, from, 0))
+      add_state(base, slots, g, nullptr, m, n);
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return *cells::word<u32>(base, slots, g, 0); }
+};
+
+/// Words that one operation folds: sums, and bits.
+template <class M, operation Op, bool Own, class Word = typename cell_of<M>::word>
+struct word_cell {
+  using word = Word;
+  static constexpr int bytes = int(sizeof(word));
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const& m) {
+    *cells::word<word>(base, slots, g, 0) = static_cast<word>(m.identity());
+  }
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
+    fold_into<Op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state s) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
+    fold_into<Op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
   }
   template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
-    if (word const n = *cells::word<word>(own, own_slots, from, 0))
-      atomicAdd(cells::word<word>(base, slots, g, 0), n);
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {
+    word const n = *cells::word<word>(own, own_slots, from, 0);
+    if (n != static_cast<word>(m.identity()))
+      fold_into<Op, false>(cells::word<word>(base, slots, g, 0), n);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return static_cast<typename M::state>(*cells::word<word>(base, slots, g, 0));
   }
 };
 
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::added> {
-  using word = typename M::state;
-  static constexpr int bytes = int(sizeof(word));
-  template <class I>
-  __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
-  template <class I, class V>
-  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), m.lift(position, v));
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::wrapped> : word_cell<M, operation::add, Own> {};
+template <class T, bit_rule Rule, bool Own, class Word>
+struct keyed_cell<bit_monoid<T, Rule>, Own, Word, cell_kind::bits>
+    : word_cell<bit_monoid<T, Rule>, planning::combined_by<bit_monoid<T, Rule>>, Own> {};
+
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, operation::add, Own, Word> {
+  /// V neighbours in global memory, aligned to all of them.
+  template <int V>
+  __device__ __forceinline__ static void add_neighbours(char* base, i64 g, Word const (&v)[V]) {
+    fold_neighbours_into<operation::add, V>(reinterpret_cast<Word*>(base) + g, v);
   }
-  /// Four neighbours at once where the chip can, aligned to all of them.
-  __device__ __forceinline__ static void add_four(char* base, i64 g, float const (&v)[4]) {
-#if __CUDA_ARCH__ < 900
-    for (int j = 0; j < 4; ++j)
-      atomicAdd(reinterpret_cast<float*>(base) + g + j, v[j]);
-#else
-    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<float*>(base) + g), "f"(v[0]), "f"(v[1]),
-                 "f"(v[2]), "f"(v[3])
-                 : "memory");
-#endif
-  }
-  template <class I>
-  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, word s) {
-    atomicAdd(cells::word<word>(base, slots, g, 0), s);
-  }
-  template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
-    word const x = *cells::word<word>(own, own_slots, from, 0);
-    if (x != word(0))
-      atomicAdd(cells::word<word>(base, slots, g, 0), x);
-  }
-  __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return *cells::word<word>(base, slots, g, 0); }
 };
 
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::checked> {
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::checked> {
   static constexpr int bytes = 16;
-  using word = cells::word64;
+  using word = u64;
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) {
     *cells::word<word>(base, slots, g, 0) = *cells::word<word>(base, slots, g, 1) = 0;
@@ -113,35 +123,35 @@ struct keyed_cell<M, Own, cell_kind::checked> {
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     auto const s = m.lift(position, v);
-    add_both(base, slots, g, s.low, static_cast<word>(s.high));
+    add_both<Own>(base, slots, g, s.low, static_cast<word>(s.high));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
-    add_both(base, slots, g, s.low, static_cast<word>(s.high));
+    add_both<Own>(base, slots, g, s.low, static_cast<word>(s.high));
   }
   template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
-    add_both(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
+    add_both<false>(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return typename M::state{*cells::word<word>(base, slots, g, 0), static_cast<i64>(*cells::word<word>(base, slots, g, 1))};
   }
 
 private:
-  template <class I>
+  template <bool InShared, class I>
   __device__ __forceinline__ static void add_both(char* base, I slots, I g, word low, word high) {
-    word const before = atomicAdd(cells::word<word>(base, slots, g, 0), low);
+    word const before = atomicAdd(cells::word<unsigned long long>(base, slots, g, 0), low);
     if (word const more = high + (before + low < low ? 1 : 0))
-      atomicAdd(cells::word<word>(base, slots, g, 1), more);
+      fold_into<operation::add, InShared>(cells::word<word>(base, slots, g, 1), more);
   }
 };
 
 /// The digits of an exact sum; their carries stay where they are until the sum is read.
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::digits> {
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::digits> {
   static constexpr int digits = cell_of<M>::digits;
   static constexpr int bytes = cell_of<M>::bytes;
-  using word = cells::word64;
+  using word = u64;
   template <class I>
   struct digit_words {
     char* base;
@@ -165,7 +175,7 @@ struct keyed_cell<M, Own, cell_kind::digits> {
     static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
     __device__ __forceinline__ void add_part(int d, u64 part, bool negative) {
       if (part != 0)
-        atomicAdd(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
+        fold_into<operation::add, Own>(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
     }
     __device__ __noinline__ void add_digits(int d, int shift, u64 magnitude, bool negative) {
       u64 low = magnitude << shift, high = shift != 0 ? magnitude >> (64 - shift) : 0;
@@ -181,7 +191,7 @@ struct keyed_cell<M, Own, cell_kind::digits> {
   struct special_word {
     char* base;
     I slots, g;
-    __device__ __forceinline__ void operator|=(u64 bits) { atomicOr(cells::word<word>(base, slots, g, digits), word(bits)); }
+    __device__ __forceinline__ void operator|=(u64 bits) { fold_into<operation::bit_or, Own>(cells::word<word>(base, slots, g, digits), word(bits)); }
   };
   template <class I>
   struct sink {
@@ -209,12 +219,12 @@ struct keyed_cell<M, Own, cell_kind::digits> {
       special_word<I>{base, slots, g} |= s.special;
   }
   template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     for (int d = 0; d < digits; ++d)
       if (word const n = *cells::word<word>(own, own_slots, from, d))
-        atomicAdd(cells::word<word>(base, slots, g, d), n);
+        fold_into<operation::add, false>(cells::word<word>(base, slots, g, d), n);
     if (word const n = *cells::word<word>(own, own_slots, from, digits))
-      atomicOr(cells::word<word>(base, slots, g, digits), n);
+      fold_into<operation::bit_or, false>(cells::word<word>(base, slots, g, digits), n);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     constexpr int together = 8; // loads on their way at once
@@ -235,8 +245,8 @@ struct keyed_cell<M, Own, cell_kind::digits> {
   }
 };
 
-template <class T, bool Least, bool Own>
-struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
+template <class T, bool Least, bool Own, class Word>
+struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered> {
   using M = seen<extreme_monoid<T, Least>>;
   using word = typename cell_of<M>::word;
   using key = ordered_key_t<T>;
@@ -248,23 +258,23 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
   }
   template <class I>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, T v) {
-    meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
+    fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
     if (*came(base, slots, g) == 0)
-      atomicOr(came(base, slots, g), 1u);
+      fold_into<operation::bit_or, Own>(came(base, slots, g), 1u);
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
     if (s.any == 0)
       return;
-    meet(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
-    atomicOr(came(base, slots, g), 1u);
+    fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
+    fold_into<operation::bit_or, Own>(came(base, slots, g), 1u);
   }
   template <class I>
-  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g) {
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     if (*came(own, own_slots, from) == 0)
       return;
-    meet(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
-    atomicOr(came(base, slots, g), 1u);
+    fold_into<meet, false>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
+    fold_into<operation::bit_or, false>(came(base, slots, g), 1u);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const& m) {
     typename M::state s = m.identity();
@@ -276,22 +286,10 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, cell_kind::ordered> {
   }
 
 private:
+  static constexpr operation meet = Least ? operation::min : operation::max;
   template <class I>
-  __device__ __forceinline__ static unsigned* came(char* base, I slots, I g) {
-    return reinterpret_cast<unsigned*>(base + slots * I(sizeof(word))) + g;
-  }
-  __device__ __forceinline__ static void meet(word* at, word k) {
-    if constexpr (sizeof(word) == 8) {
-      using wide = cuda::std::conditional_t<(word(-1) < word(0)), long long, unsigned long long>;
-      if constexpr (Least)
-        atomicMin(reinterpret_cast<wide*>(at), static_cast<wide>(k));
-      else
-        atomicMax(reinterpret_cast<wide*>(at), static_cast<wide>(k));
-    } else if constexpr (Least) {
-      atomicMin(at, k);
-    } else {
-      atomicMax(at, k);
-    }
+  __device__ __forceinline__ static u32* came(char* base, I slots, I g) {
+    return reinterpret_cast<u32*>(base + slots * I(sizeof(word))) + g;
   }
   /// Keys of floats are their bits, those of negative ones turned around.
   __device__ static auto value_of(key k) {
@@ -304,8 +302,8 @@ private:
 };
 
 /// A state behind a lock, written and read past the first cache.
-template <class M, bool Own>
-struct keyed_cell<M, Own, cell_kind::locked> {
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::locked> {
   static constexpr int bytes = cell_of<M>::bytes, words = bytes / 4;
   using state = typename M::state;
   template <class I>
@@ -326,7 +324,7 @@ struct keyed_cell<M, Own, cell_kind::locked> {
       }
   }
   template <class I>
-  __device__ static void give(char*, I, I, char*, i64, i64) {}
+  __device__ static void give(char*, I, I, char*, i64, i64, M const&) {}
   __device__ static auto read(char* base, i64, i64 g, M const&) { return got(base, g); }
 
 private:

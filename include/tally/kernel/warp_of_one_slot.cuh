@@ -18,7 +18,7 @@ inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
     return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
   else
-    return kind == cell_kind::wrapped || kind == cell_kind::added || kind == cell_kind::checked;
+    return kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked;
 }();
 
 /// Whether all elements of a whole warp, V a lane, have one slot. Lanes look at their own first: most warps are done with that.

@@ -16,7 +16,8 @@ struct keys_facts {
   i64 slots;          ///< bins by the groups of `at`
   int own_cell_bytes; ///< of all folds of one slot, in a block's own table; 0: some fold cannot be kept there
   bool rows_have_one_key;
-  bool adds_floats;    ///< and nothing else, without masks: `red` takes neighbours at once
+  bool adds_floats;    ///< of 16 or 32 bits, and nothing else, without masks: `red` takes neighbours at once
+  int bytes_of_float;  ///< of `adds_floats`
   bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
   bool only_counts;    ///< no fold but counts
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
@@ -96,9 +97,9 @@ constexpr int choose_row_load(keys_facts const& f, int most) {
   return 1;
 }
 
-/// What `red` takes at once, so that neighbours of a warp lie side by side. Eight bf16, which are two, took 739 us for 64 columns by 1000
-/// keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
-inline constexpr int most_neighbours_of_red = 4;
+/// What one `red` takes at once, so that neighbours of a warp lie side by side: 16 bytes of cells. Eight bf16 added to floats, which are two,
+/// took 739 us for 64 columns by 1000 keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
+constexpr int most_neighbours_of_red(keys_facts const& f) { return 16 / f.bytes_of_float; }
 
 /// In how many ranges the slots fit into blocks; 0: they do not.
 constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
@@ -106,7 +107,7 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
     why.add("table of a block", "a fold keeps its state behind a lock");
     return 0;
   }
-  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f, most_neighbours_of_red) >= 4))
+  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f, most_neighbours_of_red(f)) >= 4))
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
@@ -140,7 +141,7 @@ inline constexpr int blocks_of_float_rows = 5;
 /// Tables larger than L2, of rows of a line at least: 4 columns by 10^6 keys, 16 MB, took 1.5 ms with it and 1.1 without, 64 by 10^5, 26 MB, 0.71
 /// and 0.64: H200, 2026-11-22, tests/bench/keyed.py.
 constexpr bool asks_ahead(keys_facts const& f) {
-  return f.adds_floats && f.at.groups >= 32 && f.slots * f.own_cell_bytes > f.of.target.l2_bytes;
+  return f.adds_floats && f.at.groups >= 32 && f.slots * f.of.fold_count * f.bytes_of_float > f.of.target.l2_bytes;
 }
 
 /// Bytes of loads in flight that leave registers for sums of a warp, of the 64 that each of 1024 threads has: four loads of floats and
@@ -183,7 +184,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.blocks_per_multiprocessor = p.route == keys_route::in_shared_memory && light && resident == 4 ? planning::resident_blocks_of_512 : 1;
   out.blocks = multiprocessors * resident;
   if (f.rows_have_one_key) {
-    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f, planning::most_neighbours_of_red) : 1; // atomics of neighbouring threads meet in one line
+    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f, planning::most_neighbours_of_red(f)) : 1; // atomics of neighbouring threads meet in one line
     p.threads_per_row = 1;
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
@@ -200,7 +201,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
         out.shared_bytes = hot_places(p.hot_keys) * i64(sizeof(u64));
     }
   }
-  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells;
+  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells && (f.bytes_of_float == 4 || p.adds_neighbours());
   i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);
   out.blocks = planning::least_of(out.blocks, ((elements - 1) / of_block + 1) * p.ranges);
   out.blocks -= out.blocks % p.ranges;

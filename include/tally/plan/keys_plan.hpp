@@ -30,6 +30,8 @@ struct keys_plan {
   int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
   bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
+  /// Whether one red adds neighbours, which are kept in the floats that they are.
+  constexpr bool adds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
 

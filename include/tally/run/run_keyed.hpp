@@ -83,9 +83,17 @@ template <class Program>
 inline constexpr bool all_commutative = false;
 template <class Columns, class... Leaves>
 inline constexpr bool all_commutative<program<Columns, Leaves...>> = (true && ... && Leaves::monoid_type::law.commutative);
+/// Whether atomics fold every leaf of a program.
+template <class Program>
+inline constexpr bool all_atomic = false;
+template <class Columns, class... Leaves>
+inline constexpr bool all_atomic<program<Columns, Leaves...>> = (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::locked));
+
 /// Whether a GPU sorts the elements of a keyed domain: a fold needs their order and has no exact form, or does not commute.
 template <bool Fast, class Keyed>
-inline constexpr bool is_sorted = !all_free_of_order<decltype(Keyed::program)> || (Fast && !all_commutative<decltype(Keyed::direct.program)>);
+inline constexpr bool is_sorted =
+    Fast ? !all_commutative<decltype(Keyed::direct.program)> || !(all_free_of_order<decltype(Keyed::program)> || all_atomic<decltype(Keyed::direct.program)>)
+         : !all_free_of_order<decltype(Keyed::program)>;
 
 template <bool AnyOrder, class Where, class Program, class Nodes, class Source>
 auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int threads) {
@@ -135,8 +143,8 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
     bool const all = (true && ... && (own_cell_bytes_of<Leaves> > 0));
     return all ? (0 + ... + own_cell_bytes_of<Leaves>) : 0;
   }
-  static constexpr bool adds_floats =
-      (true && ... && (std::same_as<typename Leaves::monoid_type, sum_monoid<float>> && std::same_as<decltype(Leaves::mask), in_a_bin>));
+  using first_state = typename nth_t<0, Leaves...>::state;
+  static constexpr bool adds_floats = (true && ... && (adds_neighbours<Leaves> && sizeof(typename Leaves::state) == sizeof(first_state)));
   static constexpr bool only_counts = (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   /// Whether answer i is the sum that fold i added.
   static constexpr bool gives_cells = adds_floats && []<int... I>(index_list<I...>) {
@@ -161,7 +169,7 @@ template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
   return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::adds_floats, types::gives_cells, types::only_counts, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
+          types::adds_floats, int(sizeof(typename types::first_state)), types::gives_cells, types::only_counts, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>

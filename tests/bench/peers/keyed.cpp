@@ -39,11 +39,13 @@ int guarded(Queue const& run) {
     return 1;
   }
 }
-template <class T>
+template <class T, class Sum>
 void queue_rows(bool any_order, void const* tile, void const* keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
   auto const r = from(shaped(static_cast<T const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
-                 by_key<0>(_2, bins, sum(_1));
-  if (any_order)
+                 by_key<0>(_2, bins, sum(_1).template in<Sum>());
+  if constexpr (sizeof(Sum) == 2) // has no exact form
+    queue<true>(r, out, stream);
+  else if (any_order)
     queue<true>(r, out, stream);
   else
     queue<false>(r, out, stream);
@@ -65,14 +67,16 @@ groups_met group(bool any_order, void const* keys, void const* x, i64 n, void* s
 
 } // namespace
 
-/// Sums of rows (type 0 f32, 1 bf16) by i64 keys into bins x columns floats; fast or exact.
+/// Sums of rows (type 0 f32, 1 bf16, 2 bf16 kept in bf16) by i64 keys into bins x columns floats, or bf16; fast or exact.
 extern "C" __attribute__((visibility("default"))) int keyed_rows(int type, int any_order, void const* tile, void const* keys, long long rows,
                                                                  long long columns, long long bins, void* out, void* stream) {
   return guarded([&] {
     if (type == 0)
-      queue_rows<float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+      queue_rows<float, float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+    else if (type == 1)
+      queue_rows<bf16, float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
     else
-      queue_rows<bf16>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+      queue_rows<bf16, bf16>(true, tile, keys, rows, columns, bins, out, stream);
   });
 }
 /// Counts: what 0: of u32 keys; 1: of f32 in even bins over [0, 1]; 2: f32 sums of u32 keys, fast; 3: the same, exact. Into bins i64

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One word of a cell, and what is folded into it from any thread at any time: in the block's own shared memory (Own) or in global memory.
+// Layer 4. Nothing comes back, so it is the `red` of primitive/.
+#pragma once
+
+#include <tally/primitive/window.cuh>
+
+namespace tally::inline v0::kernel {
+
+using primitive::operation;
+
+/// *at = Op(*at, value), atomically.
+template <operation Op, bool Own, class T>
+__device__ __forceinline__ void fold_into(T* at, T value) {
+  if constexpr (Own)
+    primitive::red<Op>(primitive::in_shared<T>(at), value);
+  else
+    primitive::red<Op>(primitive::in_global<T>(at), value);
+}
+
+/// The same of V neighbours in global memory, aligned to all of them: as many at once as the chip takes.
+template <operation Op, int V, class T>
+__device__ __forceinline__ void fold_neighbours_into(T* at, T const (&v)[V]) {
+  constexpr int of_red = int(16 / sizeof(T)), W = V < of_red ? V : of_red;
+#pragma unroll
+  for (int first = 0; first < V; first += W) {
+    primitive::lanes<T, W> window;
+#pragma unroll
+    for (int i = 0; i < W; ++i)
+      window.at[i] = v[first + i];
+    primitive::fold_window<primitive::folding<Op>, W>(at + first, __builtin_bit_cast(primitive::window_t<T, W>, window), 0, W);
+  }
+}
+
+} // namespace tally::inline v0::kernel
