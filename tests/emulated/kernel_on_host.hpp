@@ -149,6 +149,17 @@ void launch(i64 blocks, unsigned threads, Kernel const& kernel) {
 } // namespace emulated
 
 inline void __syncthreads() { emulated::block::running()->meet(emulated::block::running()->everyone()); }
+inline int __syncthreads_or(int said) {
+  static int any;
+  auto const all = [] { __syncthreads(); };
+  if (said != 0) any = 1;
+  all();
+  int const answer = any;
+  all();
+  any = 0;
+  all();
+  return answer;
+}
 inline void __syncwarp() { emulated::block::running()->meet(emulated::block::running()->own_warp().lanes); }
 inline unsigned __ballot_sync(unsigned, bool said) {
   return emulated::block::running()->shown(said, [](auto const& of) {

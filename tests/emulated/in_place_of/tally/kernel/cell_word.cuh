@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// kernel/cell_word.cuh as host code: one thread runs at a time, so an operation on a word is one.
+// kernel/cell_word.cuh as host code: one thread runs at a time, so an operation on a word is one. Whose word it is said to be is checked.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <tally/primitive/form.hpp>
 
 #include <algorithm>
+
+namespace emulated {
+/// The shared memory of a block, where a kernel has any.
+inline char *shared_begin = nullptr, *shared_end = nullptr;
+} // namespace emulated
 
 namespace tally::inline v0::kernel {
 
@@ -13,7 +20,7 @@ using primitive::operation;
 
 template <operation Op, class T>
 T folded(T a, T b) {
-  if constexpr (Op == operation::add) return a + b;
+  if constexpr (Op == operation::add) return T(a + b);
   else if constexpr (Op == operation::min) return std::min(a, b);
   else if constexpr (Op == operation::max) return std::max(a, b);
   else if constexpr (Op == operation::bit_and) return a & b;
@@ -22,8 +29,12 @@ T folded(T a, T b) {
   else if constexpr (Op == operation::inc) return a >= b ? 0 : a + 1;
   else return a == 0 || a > b ? b : a - 1;
 }
-template <operation Op, bool, class T>
-void fold_into(T* at, T value) { *at = folded<Op>(*at, value); }
+template <operation Op, bool Own, class T>
+void fold_into(T* at, T value) {
+  auto const place = reinterpret_cast<char*>(at);
+  if (Own != (place >= emulated::shared_begin && place < emulated::shared_end)) FAIL("a word of another memory than the instruction's");
+  *at = folded<Op>(*at, value);
+}
 template <operation Op, int V, class T>
 void fold_neighbours_into(T* at, T const (&v)[V]) {
   for (int j = 0; j < V; ++j) fold_into<Op, false>(at + j, v[j]);

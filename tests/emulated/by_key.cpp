@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernel that folds by key as elements come, as host code: it has the answers of the CPU to the last bit by every route and in every kind of
+// cell, and no instruction for one memory is given an address of the other.
+#include "emulated/kernel_on_host.hpp"
+
+#undef __shared__
+#define __shared__ // the kernel's table is an object of this file
+#include <tally/kernel/by_key.cuh>
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <tuple>
+
+namespace tally::inline v0::kernel {
+alignas(16) char table[1 << 20];
+}
+
+using namespace tally;
+
+namespace {
+
+constexpr i64 bins = 61;
+
+/// Routes of elements: tables of blocks, replicated, of ranges, of words that a thread takes alone, and hot slots in front of the table of all.
+constexpr keys_plan in_tables{.route = keys_route::in_shared_memory, .threads_per_block = 64, .blocks_per_multiprocessor = 1, .elements_per_load = 4,
+                              .loads_in_flight = 2, .replicas = 4, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1,
+                              .hot_keys = 0, .asks_ahead = false, .in_place = false};
+constexpr keys_plan with(keys_plan p, auto const& change) {
+  change(p);
+  return p;
+}
+constexpr keys_plan in_ranges = with(in_tables, [](keys_plan& p) { p.ranges = 3, p.replicas = 1; });
+constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
+constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
+constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
+/// Routes of rows of one key, to the table of all or to copies of it.
+constexpr keys_plan of_rows = with(for_all, [](keys_plan& p) { p.threads_per_row = 4, p.elements_per_load = 1; });
+constexpr keys_plan of_rows_in_tables = with(of_rows, [](keys_plan& p) { p.route = keys_route::in_shared_memory; });
+constexpr keys_plan in_copies = with(of_rows, [](keys_plan& p) { p.copies = 2; });
+template <int V>
+constexpr keys_plan beside = with(of_rows, [](keys_plan& p) { p.elements_per_load = V, p.asks_ahead = true; });
+
+std::vector<u64> unwritten(i64 bytes) { return std::vector<u64>(static_cast<std::size_t>(bytes / 8 + 2), 0xdeadbeefdeadbeefull); }
+
+/// The memory of all answers after the phases of a launch by a plan.
+template <keys_plan P, class Where, class Program, class... Nodes, class Source>
+std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes...>> const& d, Source const& source) {
+  auto const& type = detail::keyed_types<Where, Program, pack<Nodes...>>::type();
+  axes_layout const at = layout_of(source, Where::is_reduced);
+  auto p = d.program;
+  p.extent = at.extent;
+  i64 const slots = d.where.bins * at.groups, copied = P.copies > 1 ? copied_slots(P, slots, at.groups) : 0;
+  std::vector<std::vector<u64>> cells, copies, answers;
+  keyed_memory memory{};
+  for (int i = 0; i < type.fold_count; ++i) {
+    cells.push_back(unwritten(slots * type.cell_bytes[i]));
+    copies.push_back(unwritten(copied * type.cell_bytes[i]));
+    memory.cells[i] = cells.back().data();
+    memory.copies[i] = copies.back().data();
+  }
+  auto locks = unwritten(slots * 4);
+  memory.locks = type.locks ? reinterpret_cast<u32*>(locks.data()) : nullptr;
+  u64 stray[3]{0, 0, 0};
+  memory.stray = stray;
+  answer_arrays to{};
+  for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
+    answers.push_back(unwritten(slots * 8));
+    to.at[i] = answers.back().data();
+  }
+  std::memset(kernel::table, 0xab, sizeof kernel::table);
+  emulated::shared_begin = kernel::table, emulated::shared_end = kernel::table + sizeof kernel::table;
+  auto const run_phase = [&](keyed_phase phase, i64 blocks) {
+    emulated::launch(blocks, P.threads_per_block, [&] { kernel::by_key<P>(d.where, p, at, d.nodes, memory, to, phase); });
+  };
+  run_phase(keyed_phase::open, 2);
+  run_phase(keyed_phase::fold, 6);
+  if (P.copies > 1) run_phase(keyed_phase::meet, 2);
+  run_phase(keyed_phase::close, 3);
+  return answers;
+}
+
+template <class Right>
+void same_answers(Right const& right, std::vector<std::vector<u64>> const& by_kernel) {
+  std::size_t next = 0;
+  auto const check_one = [&](auto const& one) { CHECK(std::memcmp(one.data(), by_kernel[next++].data(), one.size() * sizeof(*one.data())) == 0); };
+  if constexpr (requires { right.data(); })
+    check_one(right);
+  else
+    std::apply([&](auto const&... all_of_them) { (check_one(all_of_them), ...); }, right);
+}
+template <keys_plan... P, class R>
+void same(R const& r) {
+  INFO(text_of(r));
+  auto const d = get<0>(r.folds).bind(r.pipe);
+  auto const right = run(r, on::cpu);
+  (same_answers(right, folded_by_kernel<P>(d, r.pipe.source)), ...);
+}
+/// As they come: of numbers that add up in any order.
+template <keys_plan... P, class R>
+void same_as_they_come(R const& r) {
+  INFO(text_of(r));
+  auto const d = get<0>(r.folds).bind(r.pipe);
+  auto const right = run(r, on::cpu);
+  (same_answers(right, folded_by_kernel<P>(d.direct, r.pipe.source)), ...);
+}
+
+/// Half of them in the middle bin, or runs of one key as long as several warps.
+std::vector<i32> keys_of(std::size_t n, bool in_runs) {
+  std::mt19937 random(5);
+  std::vector<i32> keys(n);
+  for (std::size_t i = 0; i < n; ++i)
+    keys[i] = in_runs ? static_cast<i32>(i / 700 * 17 % bins) : random() % 2 == 0 ? i32(bins / 2) : static_cast<i32>(random() % unsigned(bins));
+  return keys;
+}
+template <class T>
+std::vector<T> numbers(std::size_t n) {
+  std::mt19937 random(3);
+  std::vector<T> x(n);
+  for (T& v : x) v = static_cast<T>(std::is_integral_v<T> ? double(random()) - 2e9 : std::ldexp(double(random() % 2001) - 1000., int(random() % 20) - 10));
+  return x;
+}
+/// Whose sums have few bits.
+template <class T>
+std::vector<T> small_numbers(std::size_t n) {
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; i += 37) x[i] = static_cast<T>(float(int(i % 5) - 2));
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slots and in the table of all") {
+  constexpr std::size_t n = 5003;
+  auto const x = numbers<float>(n);
+  auto const d = numbers<double>(n);
+  auto const words = numbers<i32>(n);
+  auto const longs = numbers<i64>(n);
+  auto const bytes = numbers<i8>(n);
+  for (bool const in_runs : {false, true}) {
+    auto const keys = keys_of(n, in_runs);
+    auto const all = [&](auto const& r) { same<in_tables, in_ranges, place_by_place, in_hot_slots, for_all>(r); };
+    all(from(x, keys) | by_key(_2, bins, sum(_1), count, max(_1), sum(_1).where(_1 > 1.f)));
+    all(from(d, keys) | by_key(_2, bins, sum(_1), min(_1), sum(_1 * _1)));
+    all(from(longs, keys) | by_key(_2, bins, sum(_1), sum(_1).checked(), min(_1), max(_1), bit_and(_1), bit_or(_1), bit_xor(_1)));
+    all(from(words, keys) | by_key(_2, bins, sum(_1), sum(_1).in<i32>(), sum(_1).in<u32>(), bit_and(_1), bit_or(_1), bit_xor(_1), min(_1)));
+    all(from(bytes, keys) | filter(_1 != 3) | by_key(_2, bins, sum(_1).in<i16>(), bit_and(_1), bit_xor(_1), max(_1)));
+    all(from(keys) | by_key(_1, bins, count_modulo(7), countdown_modulo(1000), count_modulo(1), count));
+    same<in_tables, in_ranges>(from(keys) | by_key(_1, bins, count));
+    same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
+  }
+}
+
+TEST_CASE("by_key, emulated: rows of one key, in tables, in copies and in the table of all, one by one and neighbours at once") {
+  constexpr i64 rows = 400;
+  auto const keys = keys_of(std::size_t(rows), false);
+  for (i64 const width : {8, 24, 37}) {
+    auto const x = numbers<float>(std::size_t(rows * width));
+    auto const words = numbers<i32>(std::size_t(rows * width));
+    auto const of = [&](auto const& v) { return from(shaped(v, rows, width), along<0>(keys)); };
+    same<of_rows, of_rows_in_tables, in_copies>(of(x) | by_key<0>(_2, bins, sum(_1), max(_1)));
+    same<of_rows, of_rows_in_tables, in_copies>(of(words) | by_key<0>(_2, bins, bit_xor(_1), sum(_1).in<i32>(), count_modulo(5), sum(_1).checked()));
+    if (width % 8 != 0) continue;
+    auto const floats = small_numbers<float>(std::size_t(rows * width));
+    same_as_they_come<of_rows, of_rows_in_tables, in_copies, beside<2>, beside<4>>(of(floats) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1)));
+  }
+}
+
+TEST_CASE("by_key, emulated: sums kept in 16 bits where neighbours are added at once, and in 32 where they come one by one") {
+  constexpr i64 rows = 400;
+  auto const keys = keys_of(std::size_t(rows), false);
+  auto const of = [&](auto const& v, i64 width) { return from(shaped(v, rows, width), along<0>(keys)); };
+  for (i64 const width : {8, 16}) {
+    auto const x = small_numbers<bf16>(std::size_t(rows * width));
+    auto const y = small_numbers<f16>(std::size_t(rows * width));
+    same_as_they_come<of_rows, of_rows_in_tables, in_copies, beside<2>, beside<4>, beside<8>>(of(x, width) | by_key<0>(_2, bins, sum(_1).in<bf16>()));
+    same_as_they_come<of_rows, beside<8>>(of(y, width) | by_key<0>(_2, bins, sum(_1).in<f16>()));
+  }
+  auto const x = small_numbers<bf16>(std::size_t(rows));
+  same_as_they_come<in_tables, in_ranges, in_hot_slots, for_all>(from(x, keys) | by_key(_2, bins, sum(_1).in<bf16>(), count));
+}
