@@ -34,9 +34,9 @@ struct planned_text {
   bool has(std::string const& word) const { return count(word) > 0; }
 };
 
-/// Plans and compiles a keyed reduction for an H200, under fast or not.
+/// Plans and compiles a keyed reduction for a chip, under fast or not.
 template <bool Fast = false, class R>
-planned_text compiled(R const& r) {
+planned_text compiled(R const& r, target const& chip = targets::h200) {
   auto const bound = get<0>(r.folds).bind(r.pipe);
   auto const& d = detail::domain_under<Fast>(bound);
   using Where = std::remove_cvref_t<decltype(d.where)>;
@@ -45,8 +45,8 @@ planned_text compiled(R const& r) {
   axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
-  auto const plan = make_keys_plan(detail::facts_of_keys(d, p, at, targets::h200, Fast ? contract::fast : contract::reproducible)).plan;
-  return {plan, gpu::compile(gpu::unit_of(types::type(), plan), 9, 0).ptx};
+  auto const plan = make_keys_plan(detail::facts_of_keys(d, p, at, chip, Fast ? contract::fast : contract::reproducible)).plan;
+  return {plan, gpu::compile(gpu::unit_of(types::type(), plan), chip.compute_major, chip.compute_minor).ptx};
 }
 bool can_compile() {
   if (!gpu::can_compile())
@@ -120,6 +120,38 @@ TEST_CASE("under fast, rows of floats are added four columns at a time") {
   CHECK_FALSE(few.has("atom.shared.cas.b32"));
   CHECK(compiled<true>(from(shaped(x, 1 << 18, 64), along<0>(of_row)) | filter(_1 > 0.f) | by_key<0>(_2, 100'000, sum(_1))).plan.threads_per_row ==
         0); // elements of a row pass or not
+}
+
+TEST_CASE("sums of 16 bits are added eight at a time, and come one by one into floats where the chip has no such red") {
+  if (!can_compile()) return;
+  auto const of_row = made_up<int>(1 << 18, 0x710000000000);
+  auto const halves = made_up<bf16>(1 << 24, 0x720000000000);
+  auto const rows = from(shaped(halves, 1 << 18, 32), along<0>(of_row)) | by_key<0>(_2, 100'000, sum(_1).in<bf16>());
+  auto const at_once = compiled<true>(rows);
+  CHECK(at_once.plan.elements_per_load == 8);
+  CHECK(at_once.plan.in_place);
+  CHECK(at_once.has("red.relaxed.gpu.global.add.noftz.v4.bf16x2"));
+  auto const older = compiled<true>(rows, targets::a100);
+  CHECK(older.plan.elements_per_load == 1);
+  CHECK_FALSE(older.plan.in_place);
+  CHECK(older.has("red.relaxed.gpu.global.add.f32"));
+  CHECK_FALSE(older.has("cas.b16"));
+  auto const elements = compiled<true>(from(halves, keys) | by_key(_2, 1000, sum(_1).in<bf16>()));
+  CHECK(elements.has("shared::cta.add.f32"));
+  CHECK_FALSE(elements.has("noftz"));
+}
+
+TEST_CASE("bits, sums that wrap and cycles take one red a word, and no lock") {
+  if (!can_compile()) return;
+  auto const words = made_up<u32>(1 << 24, 0x720000000000);
+  auto const t = compiled(from(words, keys) | by_key(_2, 1 << 20, bit_and(_1), bit_or(_1), bit_xor(_1), sum(_1).in<u32>(), count_modulo(7), countdown_modulo(7)));
+  for (auto const one : {"and.b32", "or.b32", "xor.b32", "add.u32", "inc.u32", "dec.u32"}) {
+    CAPTURE(one);
+    CHECK(t.has(std::string("red.relaxed.gpu.global.") + one));
+    CHECK(t.has(std::string("shared::cta.") + one));
+  }
+  CHECK_FALSE(t.has("membar"));
+  CHECK_FALSE(t.has("fence"));
 }
 
 TEST_CASE("every kind of cell compiles: positions, extremes, checked sums, bits, keys by functions") {

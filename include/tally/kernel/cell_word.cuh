@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One word of a cell, and what is folded into it from any thread at any time: in the block's own shared memory (Own) or in global memory.
-// Layer 4. Nothing comes back, so it is the `red` of primitive/.
+// Layer 4. Nothing comes back, so it is the `red` of primitive/, or what stands in for it where a chip has none.
 #pragma once
 
 #include <tally/primitive/window.cuh>
@@ -14,9 +14,9 @@ using primitive::operation;
 template <operation Op, bool Own, class T>
 __device__ __forceinline__ void fold_into(T* at, T value) {
   if constexpr (Own)
-    primitive::red<Op>(primitive::in_shared<T>(at), value);
+    primitive::fold_word<Op>(primitive::in_shared<T>(at), value);
   else
-    primitive::red<Op>(primitive::in_global<T>(at), value);
+    primitive::fold_word<Op>(primitive::in_global<T>(at), value);
 }
 
 /// The same of V neighbours in global memory, aligned to all of them: as many at once as the chip takes.

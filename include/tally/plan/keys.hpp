@@ -101,13 +101,19 @@ constexpr int choose_row_load(keys_facts const& f, int most) {
 /// took 739 us for 64 columns by 1000 keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
 constexpr int most_neighbours_of_red(keys_facts const& f) { return 16 / f.bytes_of_float; }
 
+/// Neighbours of a row that a thread adds at once; sums of 16 bits come one by one, into floats, where no red takes eight.
+constexpr int choose_neighbours(keys_facts const& f) {
+  bool const at_once = f.adds_floats && (f.bytes_of_float == 4 || f.of.target.compute_major >= 9);
+  return at_once ? choose_row_load(f, most_neighbours_of_red(f)) : 1;
+}
+
 /// In how many ranges the slots fit into blocks; 0: they do not.
 constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
   if (f.own_cell_bytes == 0) {
     why.add("table of a block", "a fold keeps its state behind a lock");
     return 0;
   }
-  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_row_load(f, most_neighbours_of_red(f)) >= 4))
+  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
@@ -184,7 +190,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.blocks_per_multiprocessor = p.route == keys_route::in_shared_memory && light && resident == 4 ? planning::resident_blocks_of_512 : 1;
   out.blocks = multiprocessors * resident;
   if (f.rows_have_one_key) {
-    p.elements_per_load = f.adds_floats ? planning::choose_row_load(f, planning::most_neighbours_of_red(f)) : 1; // atomics of neighbouring threads meet in one line
+    p.elements_per_load = planning::choose_neighbours(f); // atomics of neighbouring threads meet in one line
     p.threads_per_row = 1;
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
