@@ -40,12 +40,16 @@ constexpr fold_facts facts_of_fold() {
           planning::cheap_to_combine<M>};
 }
 
-/// Whether an expression calls a function, of the library or of the user; operators are none.
+/// Whether an operation has a name, as functions of the library and of the user have; operators are signs.
+constexpr bool is_named(char const* spelling) {
+  char const c = *spelling;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+/// Whether an expression calls a function.
 template <class E>
 inline constexpr bool calls_function = false;
 template <class Op, class... Args>
-inline constexpr bool calls_function<call<Op, Args...>> =
-    (Op::spelling[0] >= 'a' && Op::spelling[0] <= 'z') || (false || ... || calls_function<Args>);
+inline constexpr bool calls_function<call<Op, Args...>> = is_named(Op::spelling) || (false || ... || calls_function<Args>);
 template <class... Es>
 inline constexpr bool calls_function<pack<Es...>> = (false || ... || calls_function<Es>);
 
