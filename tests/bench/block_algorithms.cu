@@ -11,13 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-using namespace tally;
+#include "require_cuda.hpp"
 
-#define REQUIRE_CUDA(call)                                                                                             \
-  do {                                                                                                                 \
-    if (cudaError_t const said_ = (call); said_ != cudaSuccess)                                                                \
-      std::printf("%s: %s\n", #call, cudaGetErrorString(said_)), std::exit(1);                                             \
-  } while (false)
+using namespace tally;
 
 template <int Words>
 struct state {

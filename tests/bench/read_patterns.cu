@@ -12,13 +12,9 @@
 #include <cstdlib>
 #include <vector>
 
-using namespace tally;
+#include "require_cuda.hpp"
 
-#define REQUIRE_CUDA(call)                                                                                             \
-  do {                                                                                                                 \
-    if (cudaError_t const said_ = (call); said_ != cudaSuccess)                                                                \
-      std::printf("%s: %s\n", #call, cudaGetErrorString(said_)), std::exit(1);                                             \
-  } while (false)
+using namespace tally;
 
 constexpr int bytes_of_leaf = 4096, vectors_of_leaf = bytes_of_leaf / 16, vectors_of_lane = vectors_of_leaf / 32;
 

@@ -56,7 +56,7 @@ struct cell_of<sum_monoid<A>> {
 };
 template <integer T, bit_rule Rule>
 struct cell_of<bit_monoid<T, Rule>> {
-  using word = stl::conditional_t<sizeof(T) == 8, u64, u32>;
+  using word = word_of<T>;
   static constexpr cell_kind kind = cell_kind::bits;
   static constexpr int bytes = int(sizeof(word));
 };

@@ -53,7 +53,7 @@ struct keyed_cell<count_modulo_monoid<Up>, Own, Word, cell_kind::stepped> {
   __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<u32>(base, slots, g, 0) = 0; }
   template <class I, class... Vs>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64, Vs...) {
-    fold_into<Up ? operation::inc : operation::dec, Own>(cells::word<u32>(base, slots, g, 0), m.modulus - 1);
+    fold_into<planning::stepped_by<M>, Own>(cells::word<u32>(base, slots, g, 0), m.modulus - 1);
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const& m, u32 n) {
@@ -70,9 +70,10 @@ struct keyed_cell<count_modulo_monoid<Up>, Own, Word, cell_kind::stepped> {
 };
 
 /// Words that one operation folds: sums, and bits.
-template <class M, operation Op, bool Own, class Word = typename cell_of<M>::word>
+template <class M, bool Own, class Word = typename cell_of<M>::word>
 struct word_cell {
   using word = Word;
+  static constexpr operation op = planning::combined_by<M>;
   static constexpr int bytes = int(sizeof(word));
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const& m) {
@@ -80,17 +81,17 @@ struct word_cell {
   }
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
-    fold_into<Op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
+    fold_into<op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state s) {
-    fold_into<Op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
+    fold_into<op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {
     word const n = *cells::word<word>(own, own_slots, from, 0);
     if (n != static_cast<word>(m.identity()))
-      fold_into<Op, false>(cells::word<word>(base, slots, g, 0), n);
+      fold_into<op, false>(cells::word<word>(base, slots, g, 0), n);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return static_cast<typename M::state>(*cells::word<word>(base, slots, g, 0));
@@ -98,17 +99,16 @@ struct word_cell {
 };
 
 template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::wrapped> : word_cell<M, operation::add, Own> {};
-template <class T, bit_rule Rule, bool Own, class Word>
-struct keyed_cell<bit_monoid<T, Rule>, Own, Word, cell_kind::bits>
-    : word_cell<bit_monoid<T, Rule>, planning::combined_by<bit_monoid<T, Rule>>, Own> {};
+struct keyed_cell<M, Own, Word, cell_kind::wrapped> : word_cell<M, Own> {};
+template <class M, bool Own, class Word>
+struct keyed_cell<M, Own, Word, cell_kind::bits> : word_cell<M, Own> {};
 
 template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, operation::add, Own, Word> {
+struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, Own, Word> {
   /// V neighbours in global memory, aligned to all of them.
   template <int V>
   __device__ __forceinline__ static void add_neighbours(char* base, i64 g, Word const (&v)[V]) {
-    fold_neighbours_into<operation::add, V>(reinterpret_cast<Word*>(base) + g, v);
+    fold_neighbours_into<planning::combined_by<M>, V>(reinterpret_cast<Word*>(base) + g, v);
   }
 };
 
