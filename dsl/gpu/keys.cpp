@@ -33,7 +33,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
   of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
     if (plan.in_place) memory.cells[i] = r.to.at[i];
-    else of.add(memory.cells[i], r.f.slots * r.type->cell_bytes[i]);
+    else of.add(memory.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
   if (r.type->locks) of.add(locks, r.f.slots * i64(sizeof(u32)));

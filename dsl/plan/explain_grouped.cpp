@@ -280,9 +280,9 @@ void word_keys_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   if (d.kind == grouping_kind::found_keys) d.route = "found keys, " + d.route, d.shape = search_of(d);
   if (p.route == keys_route::in_shared_memory)
-    d.shape += formatted("every block has {} of {} in shared memory, {}, and adds its own to the others' in the end", several(p.replicas, "table"),
+    d.shape += formatted("every block has {} of {} in shared memory, {}, and adds its own to the others' in the end{}", several(p.replicas, "table"),
                           p.ranges > 1 ? formatted("one of {} ranges of slots", p.ranges) : "all slots",
-                          words::bytes(double(d.of_keys.shared_bytes)));
+                          words::bytes(double(d.of_keys.shared_bytes)), p.gives_in_bulk ? " by the bulk engine" : "");
   else
     d.shape += "elements go to their slots in global memory by atomics";
   if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));

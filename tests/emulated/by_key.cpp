@@ -26,12 +26,14 @@ constexpr i64 bins = 61;
 /// Routes of elements: tables of blocks, replicated, of ranges, of words that a thread takes alone, and hot slots in front of the table of all.
 constexpr keys_plan in_tables{.route = keys_route::in_shared_memory, .threads_per_block = 64, .blocks_per_multiprocessor = 1, .elements_per_load = 4,
                               .loads_in_flight = 2, .replicas = 4, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1,
-                              .hot_keys = 0, .asks_ahead = false, .in_place = false};
+                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false};
 constexpr keys_plan with(keys_plan p, auto const& change) {
   change(p);
   return p;
 }
 constexpr keys_plan in_ranges = with(in_tables, [](keys_plan& p) { p.ranges = 3, p.replicas = 1; });
+constexpr keys_plan in_bulk = with(in_tables, [](keys_plan& p) { p.replicas = 1, p.gives_in_bulk = p.counts_in_32 = true; });
+constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges = 3, p.counts_in_32 = false; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
@@ -55,7 +57,7 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   std::vector<std::vector<u64>> cells, copies, answers;
   keyed_memory memory{};
   for (int i = 0; i < type.fold_count; ++i) {
-    cells.push_back(unwritten(slots * type.cell_bytes[i]));
+    cells.push_back(unwritten(slots_given_in_bulk(slots) * type.cell_bytes[i]));
     copies.push_back(unwritten(copied * type.cell_bytes[i]));
     memory.cells[i] = cells.back().data();
     memory.copies[i] = copies.back().data();
@@ -140,14 +142,14 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
   auto const bytes = numbers<i8>(n);
   for (bool const in_runs : {false, true}) {
     auto const keys = keys_of(n, in_runs);
-    auto const all = [&](auto const& r) { same<in_tables, in_ranges, place_by_place, in_hot_slots, for_all>(r); };
+    auto const all = [&](auto const& r) { same<in_tables, in_ranges, in_bulk, ranges_in_bulk, place_by_place, in_hot_slots, for_all>(r); };
     all(from(x, keys) | by_key(_2, bins, sum(_1), count, max(_1), sum(_1).where(_1 > 1.f)));
     all(from(d, keys) | by_key(_2, bins, sum(_1), min(_1), sum(_1 * _1)));
     all(from(longs, keys) | by_key(_2, bins, sum(_1), sum(_1).checked(), min(_1), max(_1), bit_and(_1), bit_or(_1), bit_xor(_1)));
     all(from(words, keys) | by_key(_2, bins, sum(_1), sum(_1).in<i32>(), sum(_1).in<u32>(), bit_and(_1), bit_or(_1), bit_xor(_1), min(_1)));
     all(from(bytes, keys) | filter(_1 != 3) | by_key(_2, bins, sum(_1).in<i16>(), bit_and(_1), bit_xor(_1), max(_1)));
     all(from(keys) | by_key(_1, bins, count_modulo(7), countdown_modulo(1000), count_modulo(1), count));
-    same<in_tables, in_ranges>(from(keys) | by_key(_1, bins, count));
+    same<in_tables, in_ranges, in_bulk, ranges_in_bulk>(from(keys) | by_key(_1, bins, count));
     same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
   }
 }

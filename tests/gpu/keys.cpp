@@ -118,6 +118,33 @@ TEST_CASE("bits, sums that wrap, and cycles by key") {
   }
 }
 
+TEST_CASE("tables of blocks meet in that of all by the bulk engine, whatever their words, and beside those that it does not take") {
+  if (no_kernels()) return;
+  for (std::size_t const n : {std::size_t(3), std::size_t(300'001)})
+    for (int const bins : {4097, 9002, 30'003}) { // once in a block, and in ranges
+      CAPTURE(n);
+      CAPTURE(bins);
+      auto const words = uneven_numbers<i32>(n);
+      auto const longs = uneven_numbers<u64>(n);
+      auto const x = uneven_numbers<float>(n);
+      auto const keys = hot_keys(n, bins);
+      auto const all = from(words, longs, x, keys);
+      same_on_both(from(keys) | by_key(_1, bins, count));
+      same_on_both(all | by_key(_4, bins, bit_and(_1), bit_or(_2)));
+      same_on_both(all | by_key(_4, bins, bit_xor(_1), bit_and(_2)));
+      same_on_both(all | by_key(_4, bins, bit_or(_1), bit_xor(_2), count));
+      same_on_both(all | by_key(_4, bins, sum(_1).in<i32>(), sum(_2)));
+      same_on_both(all | by_key(_4, bins, sum(_1).in<u32>(), count_modulo(7), sum(_1)));
+      same_on_both(all | by_key(_4, bins, min(_1), max(_2)));
+      same_on_both(all | by_key(_4, bins, max(_1), sum(_1).checked()));
+      same_on_both(all | by_key(_4, bins, min(_2), max(_3)));
+      same_on_both(all | by_key(_4, bins, min(_3), min(cast<i64>(_1))));
+      same_on_both(all | by_key(_4, bins, max(cast<u32>(_1)), max(cast<i64>(_1))));
+      same_on_both(all | by_key(_4, bins, sum(_3)));
+      same_on_both(all | filter(_1 % 3 == 0) | by_key(_4, bins, sum(_3), count));
+    }
+}
+
 namespace {
 
 /// Sums by key kept in floats of 16 bits: of few small whole numbers a slot, so that none is rounded, whoever comes first.

@@ -279,7 +279,7 @@ std::vector<user> const& users() {
                              from(made_up::numbers<i32>(few)) | reduce(sum, sum.in<i32>(), min, max, mean), targets::h200));
     found.push_back(pipeline("few floats", "`from(x) | reduce(sum, min, max, mean, variance)` of 2^15 f32",
                              from(made_up::numbers<float>(few)) | reduce(sum, min, max, mean, variance), targets::h200));
-    auto const bins_of_all = i64(1) << 20, bins_of_block = i64(1000);
+    auto const bins_of_all = i64(1) << 20, bins_of_block = i64(3500), float_bins_of_block = i64(10'000);
     auto const by_key_of = [&](char const* name, char const* text, i64 bins, auto const& columns, auto... folds) {
       found.push_back(grouped_pipeline(name, text, columns | by_key(_1, bins, folds...), targets::h200));
     };
@@ -287,23 +287,23 @@ std::vector<user> const& users() {
     for (i64 bins : {bins_of_block, bins_of_all}) {
       bool const few_bins = bins == bins_of_block;
       by_key_of(few_bins ? "bits by few keys" : "bits by key",
-                few_bins ? "`from(key, x, y) | by_key(_1, 1000, bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), ...)` of u32 and u64"
+                few_bins ? "`from(key, x, y) | by_key(_1, 3500, bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), ...)` of u32 and u64"
                          : "the same by 2^20 keys",
                 bins, from(keys, numbers<u32>(), numbers<u64>()), bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), bit_or(_3), bit_xor(_3));
       by_key_of(few_bins ? "integers by few keys" : "integers by key",
-                few_bins ? "`from(key, x, y) | by_key(_1, 1000, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3))` of i32 and i64"
+                few_bins ? "`from(key, x, y) | by_key(_1, 3500, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3))` of i32 and i64"
                          : "the same by 2^20 keys",
                 bins, from(keys, numbers<i32>(), numbers<i64>()), sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3));
       by_key_of(few_bins ? "cycles by few keys" : "cycles by key",
-                few_bins ? "`from(key, x) | by_key(_1, 1000, count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2))` of u64"
+                few_bins ? "`from(key, x) | by_key(_1, 3500, count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2))` of u64"
                          : "the same by 2^20 keys",
                 bins, from(keys, numbers<u64>()), count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2));
       found.push_back(grouped_pipeline(
           few_bins ? "floats by few keys" : "floats by key",
-          few_bins ? "`run(from(key, x, h) | by_key(_1, 1000, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()), fast)`"
+          few_bins ? "`run(from(key, x, h) | by_key(_1, 10000, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()), fast)`"
                    : "the same by 2^20 keys",
           from(keys, numbers<float>(), numbers<bf16>()) |
-              by_key(_1, bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()),
+              by_key(_1, few_bins ? float_bins_of_block : bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()),
           targets::h200, fast));
     }
     auto const rows_of = [&]<class T>(char const* name, char const* text, T, i64 columns) {

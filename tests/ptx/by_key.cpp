@@ -66,7 +66,11 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   auto const even = compiled(from(x) | histogram(0, 1, 4096));
   CHECK(even.plan.route == keys_route::in_shared_memory);
   CHECK(even.has("cvt.f64.f32"));
-  CHECK(compiled(from(keys) | by_key(_1, 32768, count)).plan.route == keys_route::in_shared_memory);
+  auto const large = compiled(from(keys) | by_key(_1, 32768, count));
+  CHECK(large.plan.route == keys_route::in_shared_memory);
+  CHECK(large.has("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"));
+  CHECK_FALSE(large.has("red.relaxed.gpu.global"));
+  CHECK_FALSE(t.has("cp.reduce.async.bulk"));
   CHECK(compiled(from(keys) | by_key(_1, 200'000, count)).plan.ranges == 4);
   auto const many = compiled(from(keys) | by_key(_1, 1 << 20, count));
   CHECK(many.plan.route == keys_route::in_global_memory);

@@ -90,22 +90,30 @@ struct cell_of<seen<extreme_monoid<T, Least>>> {
 /// How a monoid is kept, in `bytes` a slot.
 template <class M>
 using cell_of = detail::cell_of<M>;
-/// The word of a cell: sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
+/// The word of a cell: counts have 32 bits where no more can come. Sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
 /// comparing and swapping in shared memory, and three times as long in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats
 /// 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only rows --types bf16 --columns 1).
-template <class M, bool Beside>
+template <class M, bool Beside, bool CountsIn32>
 struct kept_word {
   using type = typename M::state;
 };
-template <floating A>
-struct kept_word<sum_monoid<A>, false> {
+template <floating A, bool CountsIn32>
+struct kept_word<sum_monoid<A>, false, CountsIn32> {
   using type = typename cell_of<sum_monoid<A>>::word;
+};
+template <bool Beside>
+struct kept_word<count_monoid, Beside, true> {
+  using type = u32;
 };
 /// Bytes of the same in a block's own table; 0 where it has none.
 template <class M>
 inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 4
                                       : cell_of<M>::kind == cell_kind::locked ? 0
                                                                               : cell_of<M>::bytes;
+
+/// Whether a cell is words that are folded each by itself, and so by the bulk engine; those of counts are if they have 32 bits.
+template <class M>
+inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::locked;
 
 /// Whether a fold adds floats of at most 32 bits, every one of a slot: `red` takes neighbours of them at once.
 template <class Leaf>

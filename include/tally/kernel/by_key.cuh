@@ -37,7 +37,7 @@ public:
 
   __device__ void open(i64 thread, i64 threads) const {
     for (i64 g = thread; g < slots(); g += threads) {
-      for_each_index<folds>([&](auto i) { cell<i, false>::open(cells_of(i), slots(), g, get<i>(p.leaves).monoid); });
+      for_each_index<folds>([&](auto i) { cell<i, false>::open(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
       if (to.locks != nullptr)
         to.locks[g] = 0;
     }
@@ -65,14 +65,8 @@ public:
       by_rows();
     else
       by_elements();
-    if constexpr (shared || hot) {
-      __syncthreads();
-      for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
-        i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
-        if (slot < slots())
-          for_each_index<folds>([&](auto i) { cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), slots(), slot, get<i>(p.leaves).monoid); });
-      }
-    }
+    if constexpr (shared || hot)
+      give_own();
   }
   /// Adds copies to the slots that they are copies of.
   __device__ void meet(i64 thread, i64 threads) const {
@@ -98,7 +92,7 @@ public:
     if constexpr (!P.in_place)
       for (i64 g = thread; g < slots(); g += threads) {
         typename Program::states s;
-        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, false>::read(cells_of(i), slots(), g, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, false>::read(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
         for_each_index<folds>([&](auto i) {
           auto const& m = get<i>(p.leaves).monoid;
           auto const& of = get<i>(s);
@@ -115,16 +109,19 @@ public:
 private:
   static constexpr unsigned nobody = ~0u;
   template <class M, bool Own>
-  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.adds_neighbours()>::type>;
+  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.adds_neighbours(), P.counts_in_32>::type>;
   template <int I, bool Own>
   using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Own>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots(), at.groups); }
   __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
+  /// Slots between two words of a cell of all.
+  __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots()) : slots(); }
   /// How many slots a block has to itself, and which is the first.
   __device__ __forceinline__ unsigned own_slots() const {
-    return P.ranges == 1 ? static_cast<unsigned>(slots()) : static_cast<unsigned>((slots() - 1) / P.ranges + 1);
+    i64 const own = P.ranges == 1 ? slots() : (slots() - 1) / P.ranges + 1;
+    return static_cast<unsigned>(P.gives_in_bulk ? slots_given_in_bulk(own) : own);
   }
   __device__ __forceinline__ unsigned first_own() const { return P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
   __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
@@ -152,6 +149,35 @@ private:
   /// The blocks that share the elements of one range of slots, and which of them this is.
   __device__ __forceinline__ i64 block() const { return blockIdx.x / P.ranges; }
   __device__ __forceinline__ i64 blocks() const { return gridDim.x / P.ranges; }
+
+  template <class M>
+  static constexpr bool given_in_bulk = P.gives_in_bulk && is_of_words<M> && (cell_of<M>::kind != cell_kind::counted || P.counts_in_32);
+
+  /// Folds the block's own cells into those of all.
+  __device__ __forceinline__ void give_own() const {
+    if constexpr (P.gives_in_bulk)
+      show_own_words();
+    __syncthreads();
+    if constexpr (P.gives_in_bulk) {
+      i64 const left = stride() - first_own();
+      unsigned const n = left < own_slots() ? unsigned(left < 0 ? 0 : left) : own_slots(), turned = unsigned(i64(n / 4) * block() / blocks()) * 4;
+      for_each_index<folds>([&](auto i) {
+        if constexpr (given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
+          cell<i, true>::give_in_bulk(own_cells(i), own_cell_count(), cells_of(i), stride(), first_own(), n, turned);
+      });
+    }
+    if constexpr (!(true && ... && given_in_bulk<typename Leaves::monoid_type>))
+      for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
+        i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
+        if (slot < slots())
+          for_each_index<folds>([&](auto i) {
+            if constexpr (!given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
+              cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), stride(), slot, get<i>(p.leaves).monoid);
+          });
+      }
+    if constexpr (P.gives_in_bulk)
+      wait_for_words();
+  }
 
   __device__ __forceinline__ auto walk() const {
     return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program>{p, at, block(), blocks()};

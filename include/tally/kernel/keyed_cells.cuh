@@ -2,11 +2,13 @@
 //
 // Cells: what a slot of a fold by key is in memory, and how elements get there from any thread at any time. Layer 4. Cells of one
 // kind lie side by side, word by word, so that neighbouring slots are neighbours in memory. A block may keep cells of its own in
-// shared memory (Own) and give them to the cells of all in the end; a thread may add a state of its own (add_state).
+// shared memory (Own) and give them to the cells of all in the end, slot by slot (give) or all slots at once (give_in_bulk: n slots, of which
+// slot g is the first, from the one numbered `turned` on around); a thread may add a state of its own (add_state).
 #pragma once
 
 #include <tally/fold/keyed_cells.hpp>
 #include <tally/kernel/cell_word.cuh>
+#include <tally/kernel/words_in_bulk.cuh>
 #include <tally/plan/combinable.hpp>
 
 namespace tally::inline v0::kernel {
@@ -19,13 +21,13 @@ __device__ __forceinline__ T* word(char* base, I slots, I g, int w) {
 }
 } // namespace cells
 
-/// One cell of monoid M; sums of floats may be kept in another Word than their own.
+/// One cell of monoid M; sums of floats and counts may be kept in another Word than their own.
 template <class M, bool Own, class Word = typename M::state, cell_kind Kind = cell_of<M>::kind>
 struct keyed_cell;
 
 template <class M, bool Own, class Word>
 struct keyed_cell<M, Own, Word, cell_kind::counted> {
-  using word = cuda::std::conditional_t<Own, u32, u64>;
+  using word = cuda::std::conditional_t<Own, u32, Word>;
   static constexpr int bytes = int(sizeof(word));
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
@@ -40,7 +42,11 @@ struct keyed_cell<M, Own, Word, cell_kind::counted> {
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
-      fold_into<operation::add, false>(cells::word<u64>(base, slots, g, 0), u64(n));
+      fold_into<operation::add, false>(cells::word<Word>(base, slots, g, 0), Word(n));
+  }
+  __device__ static void give_in_bulk(char* own, unsigned, char* base, i64, i64 g, unsigned n, unsigned turned) {
+    if (threadIdx.x == 0)
+      fold_words_into<operation::add>(cells::word<u32>(base, i64(0), g, 0), cells::word<u32>(own, 0u, 0u, 0), n, turned);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return u64(*cells::word<word>(base, slots, g, 0)); }
 };
@@ -92,6 +98,10 @@ struct word_cell {
     word const n = *cells::word<word>(own, own_slots, from, 0);
     if (n != static_cast<word>(m.identity()))
       fold_into<op, false>(cells::word<word>(base, slots, g, 0), n);
+  }
+  __device__ static void give_in_bulk(char* own, unsigned, char* base, i64, i64 g, unsigned n, unsigned turned) {
+    if (threadIdx.x == 0)
+      fold_words_into<op>(cells::word<word>(base, i64(0), g, 0), cells::word<word>(own, 0u, 0u, 0), n, turned);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return static_cast<typename M::state>(*cells::word<word>(base, slots, g, 0));
@@ -226,6 +236,16 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
     if (word const n = *cells::word<word>(own, own_slots, from, digits))
       fold_into<operation::bit_or, false>(cells::word<word>(base, slots, g, digits), n);
   }
+  __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
+    for (int d = int(threadIdx.x); d <= digits; d += int(blockDim.x)) {
+      auto* const to = cells::word<word>(base, slots, g, d);
+      auto* const from = cells::word<word>(own, own_slots, 0u, d);
+      if (d < digits)
+        fold_words_into<operation::add>(to, from, n, turned);
+      else
+        fold_words_into<operation::bit_or>(to, from, n, turned);
+    }
+  }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     constexpr int together = 8; // loads on their way at once
     typename M::state s{};
@@ -275,6 +295,12 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered>
       return;
     fold_into<meet, false>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
     fold_into<operation::bit_or, false>(came(base, slots, g), 1u);
+  }
+  __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
+    if (threadIdx.x == 0) {
+      fold_words_into<meet>(cells::word<word>(base, slots, g, 0), cells::word<word>(own, own_slots, 0u, 0), n, turned);
+      fold_words_into<operation::bit_or>(came(base, slots, g), came(own, own_slots, 0u), n, turned);
+    }
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const& m) {
     typename M::state s = m.identity();

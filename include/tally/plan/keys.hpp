@@ -20,6 +20,8 @@ struct keys_facts {
   int bytes_of_float;  ///< of `adds_floats`
   bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
   bool only_counts;    ///< no fold but counts
+  bool counts;         ///< some fold is a count
+  bool gives_words;    ///< some fold but counts has cells that are words, folded each by itself
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
 };
 
@@ -150,6 +152,15 @@ constexpr bool asks_ahead(keys_facts const& f) {
   return f.adds_floats && f.at.groups >= 32 && f.slots * f.of.fold_count * f.bytes_of_float > f.of.target.l2_bytes;
 }
 
+/// Tables of blocks from which the bulk engine pays.
+inline constexpr i64 bytes_worth_the_bulk_engine = 16 * 1024;
+/// Whether it folds tables of so many slots into that of all: replicas of a slot are not beside each other.
+constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_of_block) {
+  i64 const bytes = slots_given_in_bulk(slots_of_block) * f.own_cell_bytes;
+  bool const any = f.gives_words || (f.counts && p.counts_in_32);
+  return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
+}
+
 /// Bytes of loads in flight that leave registers for sums of a warp, of the 64 that each of 1024 threads has: four loads of floats and
 /// 64-bit keys spill, two do not.
 inline constexpr i64 bytes_in_flight_of_thread = 160;
@@ -172,12 +183,14 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = 1;
   i64 elements = f.at.extent * f.at.groups;
+  p.counts_in_32 = f.counts && elements < i64(1) << 32;
   i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {
     p.ranges = int(ranges);
     i64 const slots_of_block = (f.slots - 1) / ranges + 1;
     p.replicas = planning::choose_replicas(f, slots_of_block);
-    out.shared_bytes = p.replicas * slots_of_block * f.own_cell_bytes;
+    p.gives_in_bulk = planning::gives_in_bulk(f, p, slots_of_block);
+    out.shared_bytes = p.replicas * (p.gives_in_bulk ? slots_given_in_bulk(slots_of_block) : slots_of_block) * f.own_cell_bytes;
     while (resident > 1 && resident * (out.shared_bytes + 2048) > f.of.target.shared_bytes_per_block)
       resident /= 2;
   } else if (light && !f.rows_have_one_key) {

@@ -30,11 +30,17 @@ struct keys_plan {
   int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
   bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
+  bool gives_in_bulk;    ///< shared: the bulk engine folds a block's table into that of all, where a fold has words for it
+  bool counts_in_32;     ///< no count of all elements needs 64 bits
   /// Whether one red adds neighbours, which are kept in the floats that they are.
   constexpr bool adds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
 
+/// Slots between two words of a cell: the bulk engine takes four at once.
+constexpr i64 slots_given_in_bulk(i64 slots) {
+  return (slots + 3) / 4 * 4;
+}
 /// Slots between two copies of all: neighbours of one slot do not share a line.
 constexpr i64 slots_of_copy(i64 slots) {
   return (slots + 31) / 32 * 32;

@@ -146,6 +146,9 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   using first_state = typename nth_t<0, Leaves...>::state;
   static constexpr bool adds_floats = (true && ... && (adds_neighbours<Leaves> && sizeof(typename Leaves::state) == sizeof(first_state)));
   static constexpr bool only_counts = (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
+  static constexpr bool counts = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
+  static constexpr bool gives_words =
+      (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
   /// Whether answer i is the sum that fold i added.
   static constexpr bool gives_cells = adds_floats && []<int... I>(index_list<I...>) {
     return std::same_as<Nodes, pack<answers::leaf<I>...>>;
@@ -169,7 +172,7 @@ template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
   return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::adds_floats, int(sizeof(typename types::first_state)), types::gives_cells, types::only_counts, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
+          types::adds_floats, int(sizeof(typename types::first_state)), types::gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>
