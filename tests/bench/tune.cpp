@@ -208,6 +208,10 @@ int main(int argc, char** argv) {
     sweep("exact", [&](i64 n) { return from(device(x, n)) | sum; }, sizes, exact, 1);
   if (what == "exact_dot") // of the two halves of memory; log2 n is at most 29
     sweep("exact_dot", [&](i64 n) { return from(device(x, n / 2), device(x + n / 2, n / 2)) | sum(_1 * _2); }, sizes, exact, 2);
+  if (what == "sumexp")
+    sweep("sumexp", [&](i64 n) { return from(device(x, n)) | sum(exp(_1)); }, sizes, contract::reproducible, 1);
+  if (what == "seven_positions")
+    sweep("seven_positions", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance, argmin, argmax); }, sizes, contract::reproducible, 1);
   if (what == "five")
     sweep("five", [&](i64 n) { return from(device(x, n)) | reduce(sum, min, max, mean, variance); }, sizes, contract::reproducible, 1);
   if (what == "five_fast")

@@ -65,6 +65,8 @@ constexpr auto kept = contract::reproducible, given_up = contract::fast;
 static_assert(order_of(sum_of(1000)) == combine_order::canonical_tree);
 static_assert(order_of(sum_of(1000, given_up)) == combine_order::canonical_tree, "a word goes along the tree as fast");
 static_assert(order_of(facts_with(1000, given_up, targets::h200, wide_fold)) == combine_order::free);
+static_assert(order_of([] { auto f = sum_of(1000, given_up); f.queued = true; return f; }()) == combine_order::free, "warps stand side by side where launches read ahead");
+static_assert(order_of([] { auto f = sum_of(1000); f.queued = true; return f; }()) == combine_order::canonical_tree);
 static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold)) == combine_order::free);
 static_assert(order_of(facts_with(1000, kept, targets::h200, integer_fold, rounding_fold)) ==
                   combine_order::canonical_tree,
@@ -219,7 +221,7 @@ constexpr facts calling_functions(facts f) {
   return f;
 }
 constexpr plan queued_exponentials = make_plan(queued(calling_functions(sum_of(i64(1) << 28)))).plan;
-static_assert(queued_exponentials.threads_per_block == 512 && queued_exponentials.leaves_per_warp == 16 && queued_exponentials.stages == 2);
+static_assert(queued_exponentials.threads_per_block == 256 && queued_exponentials.leaves_per_warp == 16 && queued_exponentials.stages == 2);
 static_assert(calls_function<decltype(exp(_1) + 1.f)> && calls_function<decltype(_1 < sqrt(_2))> && !calls_function<decltype(_1 * _1 - 2.f)>);
 static_assert(make_plan(queued(facts_with(1 << 23, kept, targets::h200, wide_fold))).plan.stages == 0);
 static_assert(make_plan(queued(facts_with(1 << 25, kept, targets::h200, wide_fold))).plan.stages == 2);

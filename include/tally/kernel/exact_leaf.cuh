@@ -104,11 +104,11 @@ __device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, in
   }
 }
 
-/// The folds of this thread over all leaves of its warp.
+/// The folds of this thread over all leaves of its warp: those of all warps stand side by side.
 template <plan P, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
+__device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& p, leaf_counts const& n, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
-  i64 const first = leaf / P.leaves_per_warp, step = i64(gridDim.x) * P.warps_per_block();
+  i64 const first = i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32, step = i64(gridDim.x) * P.warps_per_block();
   if (first < n.all) {
     leaves_of_warp<P, program<Columns, Leaves...>> from(p, first, n.whole, step, n.whole);
     i64 at = first;

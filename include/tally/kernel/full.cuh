@@ -34,7 +34,7 @@ __device__ __forceinline__ typename Program::states fold_warp(Program const& p, 
   auto s = p.identity();
   holders = P.threads_per_block;
   if constexpr (any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))) {
-    s = fold_exactly<P>(p, leaf, n, thread).close_freely(p.leaves);
+    s = fold_exactly<P>(p, n, thread).close_freely(p.leaves);
   } else if constexpr (P.order == combine_order::free) {
     s = fold_freely<P>(p, leaf, n, thread);
     combine_with_cub<P>(p, s);
@@ -72,7 +72,7 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
     combine_block<P, whole_folds<P, Program>>(p, s, holders, true);
     return cluster.meet(p, s);
   } else if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr))) {
-    auto folds = fold_exactly<P>(p, leaf, n, int(threadIdx.x % 32));
+    auto folds = fold_exactly<P>(p, n, int(threadIdx.x % 32));
     close_in_rooms(folds, p.leaves);
     see_what_is_shared();
     return meet_exactly<P>(p, ws, epoch, s) && threadIdx.x == 0;
@@ -81,6 +81,13 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
     see_what_is_shared();
     return meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch) && threadIdx.x == 0;
   }
+}
+
+/// A warp folds leaves behind each other, which are a subtree, or those beside the other warps' where no order is kept.
+template <plan P>
+__device__ __forceinline__ i64 first_leaf_of_warp() {
+  i64 const warp = threadIdx.x / 32;
+  return i64(blockIdx.x) * P.leaves_per_block() + warp * (P.order == combine_order::free ? 1 : P.leaves_per_warp);
 }
 
 /// Where element e of the first column in memory lies; null where nothing is read.
@@ -99,7 +106,7 @@ template <plan P, class Program, class Result>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
          __grid_constant__ Result const result) {
-  i64 const leaf = (i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32) * P.leaves_per_warp;
+  i64 const leaf = first_leaf_of_warp<P>();
   bool ahead = false;
   if constexpr (P.reads_ahead) {
     ahead = begins_ahead(order, P.stages > 0);

@@ -155,7 +155,7 @@ struct running_folds<P, Leaf, Leaves...> {
 template <plan P, class Program, class Leaves, class Folds>
 __device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, int k, int thread, Folds& folds) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
-  i64 const position = p.first + (from.leaf + k) * P.elements_per_leaf();
+  i64 const position = p.first + (from.leaf + k * from.step) * P.elements_per_leaf();
   from.wait(k);
   auto const& columns = from.columns(k);
 #pragma unroll
@@ -313,19 +313,19 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
   return s;
 }
 
-/// The state of one thread over P.leaves_per_warp leaves, as far as they exist, in any order.
+/// The state of one thread over P.leaves_per_warp leaves, as far as they exist, in any order: the warps of a block stand side by side.
 template <plan P, class Columns, class... Leaves>
 __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
   running_folds<P, Leaves...> folds(p.leaves);
   if (leaf < n.all) {
-    leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, n.whole);
-    int const present = n.all - leaf < P.leaves_per_warp ? int(n.all - leaf) : P.leaves_per_warp;
+    constexpr int step = P.warps_per_block();
+    leaves_of_warp<P, program<Columns, Leaves...>> from(p, leaf, n.whole, step);
 #pragma unroll 1
-    for (int k = 0; k < present; ++k)
-      if (leaf + k < n.whole)
+    for (int k = 0; k < P.leaves_per_warp && leaf + k * step < n.all; ++k)
+      if (leaf + k * step < n.whole)
         feed_whole_leaf<P>(p, from, k, thread, folds);
       else
-        feed_ragged_leaf<P>(p, leaf + k, thread, folds);
+        feed_ragged_leaf<P>(p, leaf + k * step, thread, folds);
   }
   return folds.close_freely(p.leaves);
 }

@@ -15,13 +15,19 @@ namespace tally::inline v0::planning {
 /// of it: sum 236.7, 238.0; variance (16 bytes) 273.8, 459.1; sum, min, max, mean and variance (28) 250.6, 265.9; seven folds (48)
 /// 326.7, 386.4.
 inline constexpr int state_bytes_for_any_order = 64;
+/// And up to which it pays where launches read ahead of each other: there a warp has many leaves, and without an order those of a block can
+/// stand side by side (docs/decisions/warps_stand_far_apart.md). H200, 2026-11-25 03:00 (tests/bench/run.py --quick), 2^28, us along the tree and
+/// free of it: sum of f32 234.8, 233.7, begun off its alignment 245.6, 236.1; of f64 474.4, 466.8; dot product of f32 474.4, 468.1; sum of
+/// exponentials 245.0, 236.3.
+inline constexpr int state_bytes_for_side_by_side = 8;
 /// The same for the grouping of a fold that does not commute, which saves putting rows back in order.
 inline constexpr int state_bytes_for_any_grouping = 32;
 
 constexpr combine_order choose_order(facts const& f, why_not_list& why) {
   if (f.order_free())
     return combine_order::free;
-  if (f.promise == contract::fast && f.commutative() && f.state_bytes() >= state_bytes_for_any_order)
+  if (f.promise == contract::fast && f.commutative() &&
+      (f.state_bytes() >= state_bytes_for_any_order || (f.queued && f.state_bytes() <= state_bytes_for_side_by_side)))
     return combine_order::free;
   if (f.promise != contract::fast) {
     why.add("any order", "the contract is reproducible and a fold rounds: its bits depend on the tree");
