@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Rows 12 and 13 of the bars through pipelines: sums of rows by key beside torch's index_add, histograms beside CUB's HistogramEven and
+# Rows 12 and 13 of the bars through pipelines: sums of rows by key beside torch's index_add, their greatest beside its index_reduce, histograms beside CUB's HistogramEven and
 # torch's bincount; and group_by, to answers on the host, beside torch's unique and index_add. In one process on one device, interleaved,
 # each answer checked first. tests/bench/build makes the libraries. Test layer.
 """Measures by_key, histogram and group_by on a GPU beside torch and CUB."""
@@ -26,7 +26,7 @@ def parse():
     p.add_argument("--bins", default="32,256,4096,32768,2000000")
     p.add_argument("--elements", type=int, default=1 << 28)
     p.add_argument("--trials", type=int, default=20)
-    p.add_argument("--only", default="rows,counts,groups")
+    p.add_argument("--only", default="rows,greatest,counts,groups")
     return p.parse_args()
 
 
@@ -111,6 +111,35 @@ def measure_rows(torch, library, a, stream):
                     del keys, out, table, kept
     for type_name, ratio in least.items():
         print(f"bar 12: {type_name} fast at least {BARS[type_name]} x torch everywhere: least {ratio:.2f}, {'met' if ratio >= BARS[type_name] else 'NOT met'}")
+
+
+def measure_greatest(torch, library, a, stream):
+    pool = torch.empty(a.elements, dtype=torch.float32, device="cuda").uniform_(-0.5, 0.5).bfloat16()
+    for pattern in a.patterns.split(","):
+        for columns in map(int, a.columns.split(",")):
+            rows = a.elements // columns
+            tile = pool[: rows * columns].view(rows, columns)
+            for count in map(int, a.keys.split(",")):
+                if count * columns > 1 << 28:
+                    continue
+                keys = keys_of(torch, pattern, rows, count, torch.int64)
+                lowest = float("-inf")
+                table = torch.full((count, columns), lowest, dtype=torch.bfloat16, device="cuda")
+                outs = [torch.empty_like(table), torch.empty_like(table)]
+
+                def run(kind, out):
+                    if library.keyed_rows(kind, 0, tile.data_ptr(), keys.data_ptr(), rows, columns, count, out.data_ptr(), stream.cuda_stream):
+                        sys.exit(1)
+                contestants = {"numbers": lambda: run(3, outs[0]), "NaN wins": lambda: run(4, outs[1]),
+                               "torch": lambda: table.index_reduce_(0, keys, tile, "amax")}
+                for one in contestants.values():
+                    one()
+                torch.cuda.synchronize()
+                for name, out in zip(contestants, outs):
+                    if not torch.equal(out, table):
+                        print(f"WRONG: {name}, D={columns}, keys={count}, {pattern}", flush=True)
+                say(f"bf16 greatest D={columns:<4} keys={count:<8}{pattern:8}", measure(torch, contestants, a.trials), "numbers", ["torch"])
+                del keys, table, outs
 
 
 def measure_counts(torch, library, cub, a, stream):
@@ -215,6 +244,8 @@ def main():
     print(f"{a.elements} elements in all; median microseconds of {a.trials} interleaved trials (p95), and how many times as fast as the peer")
     if "rows" in a.only:
         measure_rows(torch, library, a, stream)
+    if "greatest" in a.only:
+        measure_greatest(torch, library, a, stream)
     if "counts" in a.only:
         measure_counts(torch, library, cub, a, stream)
     if "groups" in a.only:

@@ -43,6 +43,7 @@ constexpr keys_plan of_rows_in_tables = with(of_rows, [](keys_plan& p) { p.route
 constexpr keys_plan in_copies = with(of_rows, [](keys_plan& p) { p.copies = 2; });
 template <int V>
 constexpr keys_plan beside = with(of_rows, [](keys_plan& p) { p.elements_per_load = V, p.asks_ahead = true; });
+constexpr keys_plan copies_beside = with(beside<8>, [](keys_plan& p) { p.copies = 2; });
 
 std::vector<u64> unwritten(i64 bytes) { return std::vector<u64>(static_cast<std::size_t>(bytes / 8 + 2), 0xdeadbeefdeadbeefull); }
 
@@ -131,6 +132,14 @@ std::vector<T> small_numbers(std::size_t n) {
   return x;
 }
 
+/// Some of them NaN, of either sign, some of them zeros of either sign.
+template <class T>
+std::vector<T> with_nan(std::vector<T> x) {
+  for (std::size_t i = 0; i < x.size(); i += 3) x[i] = T(i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : -std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t i = 1; i < x.size(); i += 7) x[i] = T(i % 2 == 0 ? 0.f : -0.f);
+  return x;
+}
+
 } // namespace
 
 TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slots and in the table of all") {
@@ -140,6 +149,8 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
   auto const words = numbers<i32>(n);
   auto const longs = numbers<i64>(n);
   auto const bytes = numbers<i8>(n);
+  auto const x_and_nan = with_nan(x);
+  auto const d_and_nan = with_nan(d);
   for (bool const in_runs : {false, true}) {
     auto const keys = keys_of(n, in_runs);
     auto const all = [&](auto const& r) { same<in_tables, in_ranges, in_bulk, ranges_in_bulk, place_by_place, in_hot_slots, for_all>(r); };
@@ -150,6 +161,8 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(bytes, keys) | filter(_1 != 3) | by_key(_2, bins, sum(_1).in<i16>(), bit_and(_1), bit_xor(_1), max(_1)));
     all(from(keys) | by_key(_1, bins, count_modulo(7), countdown_modulo(1000), count_modulo(1), count));
     same<in_tables, in_ranges, in_bulk, ranges_in_bulk>(from(keys) | by_key(_1, bins, count));
+    all(from(x_and_nan, keys) | by_key(_2, bins, max(_1).ignoring_nan().or_else(-1.f), min(_1).ignoring_nan().or_else(-2.f), max(_1).or_else(-3.f)));
+    all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
     same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
   }
 }
@@ -181,4 +194,24 @@ TEST_CASE("by_key, emulated: sums kept in 16 bits where neighbours are added at 
   }
   auto const x = small_numbers<bf16>(std::size_t(rows));
   same_as_they_come<in_tables, in_ranges, in_hot_slots, for_all>(from(x, keys) | by_key(_2, bins, sum(_1).in<bf16>(), count));
+}
+
+TEST_CASE("by_key, emulated: least and greatest numbers of 16 bits, neighbours at once and one by one, of NaN alone and of nothing") {
+  constexpr i64 rows = 400;
+  auto keys = keys_of(std::size_t(rows), false);
+  keys[5] = bins - 1, keys[7] = bins - 1;
+  for (i32& k : keys) k = k == 3 ? 4 : k; // a slot of nothing
+  auto const check = [&]<class Half>(Half, i64 width) {
+    auto x = numbers<float>(std::size_t(rows * width));
+    auto const some = with_nan(x);
+    std::vector<Half> h(x.size());
+    for (std::size_t i = 0; i < h.size(); ++i) h[i] = Half(keys[i / std::size_t(width)] == 2 ? std::numeric_limits<float>::quiet_NaN() : some[i]); // a slot of NaN alone
+    auto const all = from(shaped(h, rows, width), along<0>(keys));
+    same<of_rows, of_rows_in_tables, in_copies, beside<2>, beside<4>, beside<8>, copies_beside>(
+        all | by_key<0>(_2, bins, min(_1).ignoring_nan().or_else(Half(7.f)), max(_1).ignoring_nan().or_else(Half(9.f))));
+  };
+  for (i64 const width : {8, 24}) {
+    check(bf16{}, width);
+    check(f16{}, width);
+  }
 }

@@ -166,6 +166,45 @@ void small_sums_are_right(i64 rows, i64 width, int bins) {
 
 } // namespace
 
+namespace {
+
+/// Numbers of 16 bits among NaN and zeros of both signs; slots of NaN alone and of nothing.
+template <class Half>
+void extremes_are_right(i64 rows, i64 width, int bins) {
+  CAPTURE(rows);
+  CAPTURE(width);
+  CAPTURE(bins);
+  auto const x = uneven_numbers<float>(std::size_t(rows * width));
+  auto keys = hot_keys(std::size_t(rows), bins);
+  std::vector<Half> h(x.size());
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    bool const nan = keys[i / std::size_t(width)] % 5 == 1 || i % 3 == 0;
+    h[i] = i % 7 == 0 ? Half::from_bits(i % 2 == 0 ? 0x8000 : 0) : nan ? Half::from_bits(i % 2 == 0 ? 0xffff : 0x7fc1) : Half(x[i]);
+  }
+  same_on_both(from(shaped(h, rows, width), along<0>(keys)) | by_key<0>(_2, bins, max(_1).ignoring_nan().or_else(Half(3.f)), min(_1).ignoring_nan().or_else(Half(5.f))));
+  same_on_both(from(shaped(h, rows, width), along<0>(keys)) | by_key<0>(_2, bins, max(_1).ignoring_nan().or_else(Half(3.f)), max(_1).or_else(Half(1.f))));
+}
+
+} // namespace
+
+TEST_CASE("least and greatest numbers by key, NaN left out, of rows of halves too") {
+  if (no_kernels()) return;
+  for (i64 const width : {1, 2, 3, 4, 8, 24, 72})
+    for (int const bins : {3, 700, 40'000}) {
+      extremes_are_right<bf16>(5000, width, bins);
+      extremes_are_right<f16>(5000, width, bins);
+    }
+  extremes_are_right<bf16>(300'000, 16, 100);      // in copies
+  extremes_are_right<bf16>(300'000, 64, 200'000);  // sorted
+  auto x = uneven_numbers<float>(200'001);
+  auto d = uneven_numbers<double>(200'001);
+  for (std::size_t i = 0; i < x.size(); i += 3) x[i] = std::numeric_limits<float>::quiet_NaN(), d[i] = -std::numeric_limits<double>::quiet_NaN();
+  for (int const bins : {3, 5000, 300'000}) {
+    auto const keys = hot_keys(x.size(), bins);
+    same_on_both(from(x, d, keys) | by_key(_3, bins, max(_1).ignoring_nan().or_else(-1.f), min(_2).ignoring_nan().or_else(-2.), count));
+  }
+}
+
 TEST_CASE("under fast, sums by key may be kept in halves") {
   if (no_kernels()) return;
   for (i64 const width : {1, 2, 3, 4, 6, 8, 16, 64, 96})

@@ -7,7 +7,7 @@
 #include <tally/plan/targets.hpp>
 
 /// n rows of columns of f32, or of elements of other bytes, beside keys of 8 bytes.
-inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins, bool adds_floats, int bytes = 4) {
+inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins, bool folds_neighbours, int bytes = 4) {
   tally::keys_facts f{};
   f.of.target = tally::targets::h200;
   f.of.extent = n;
@@ -17,9 +17,9 @@ inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins,
   f.of.fold_count = 1;
   f.at = {1, 1, columns, n, {{columns, 1, {1, 0}}}, {{n, columns, {columns, 1}}}, {}};
   f.slots = bins * columns;
-  f.own_cell_bytes = adds_floats ? 4 : 112;
+  f.own_cell_bytes = folds_neighbours ? 4 : 112;
   f.rows_have_one_key = true;
-  f.adds_floats = f.gives_cells = adds_floats;
-  f.bytes_of_float = 4;
+  f.gives_cells = folds_neighbours;
+  f.bytes_of_neighbour = folds_neighbours ? 4 : 0;
   return f;
 }

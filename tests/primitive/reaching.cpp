@@ -312,6 +312,18 @@ std::vector<user> const& users() {
                                            by_key<0>(_2, 100'000, sum(_1).template in<T>()),
                                        targets::h200, fast));
     };
+    auto const extremes_of = [&]<class T>(char const* name, char const* text, T, i64 columns) {
+      found.push_back(grouped_pipeline(name, text,
+                                       from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |
+                                           by_key<0>(_2, 100'000, min(_1).ignoring_nan(), max(_1).ignoring_nan()),
+                                       targets::h200));
+    };
+    extremes_of("extremes of f16 by key", "`from(rows, along<0>(key)) | by_key<0>(_2, bins, min(_1).ignoring_nan(), max(_1).ignoring_nan())` of f16", f16{}, 32);
+    extremes_of("extremes of four f16 by key", "the same of four columns", f16{}, 4);
+    extremes_of("extremes of pairs of f16 by key", "the same of two columns", f16{}, 2);
+    extremes_of("extremes of bf16 by key", "the same of bf16", bf16{}, 32);
+    extremes_of("extremes of four bf16 by key", "the same of four columns", bf16{}, 4);
+    extremes_of("extremes of pairs of bf16 by key", "the same of two columns", bf16{}, 2);
     rows_of("rows by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1)), fast)` of f32", 0.f, 32);
     rows_of("pairs by key", "the same of two columns", 0.f, 2);
     rows_of("rows of f16 by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1).in<f16>()), fast)` of f16", f16{}, 32);

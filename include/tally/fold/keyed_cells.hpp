@@ -85,17 +85,37 @@ struct cell_of<seen<extreme_monoid<T, Least>>> {
   static constexpr cell_kind kind = cell_kind::ordered;
   static constexpr int bytes = 2 * int(sizeof(word)); ///< the key, and 32 bits that say whether any came
 };
+template <floating T, bool Least>
+struct cell_of<extreme_number_monoid<T, Least>> : cell_of<seen<extreme_monoid<T, Least>>> {}; ///< the 32 bits say what came
+
+/// The word of a monoid of which `red` takes neighbours at once, where it does.
+template <class M>
+struct neighbour {
+  using type = void;
+};
+template <floating A>
+  requires(sizeof(A) <= 4)
+struct neighbour<sum_monoid<A>> {
+  using type = A;
+};
+template <small_float T, bool Least>
+struct neighbour<extreme_number_monoid<T, Least>> {
+  using type = T;
+};
 } // namespace detail
 
 /// How a monoid is kept, in `bytes` a slot.
 template <class M>
 using cell_of = detail::cell_of<M>;
-/// The word of a cell: counts have 32 bits where no more can come. Sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
+/// What `red` takes neighbours of, to fold them as M does; void: it takes none.
+template <class M>
+using neighbour_of = typename detail::neighbour<M>::type;
+/// The word of a cell, which is that neighbour where they are folded at once (Beside): counts have 32 bits where no more can come. Sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
 /// comparing and swapping in shared memory, and three times as long in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats
 /// 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only rows --types bf16 --columns 1).
 template <class M, bool Beside, bool CountsIn32>
 struct kept_word {
-  using type = typename M::state;
+  using type = stl::conditional_t<Beside, neighbour_of<M>, typename M::state>;
 };
 template <floating A, bool CountsIn32>
 struct kept_word<sum_monoid<A>, false, CountsIn32> {
@@ -115,10 +135,14 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
 template <class M>
 inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::locked;
 
-/// Whether a fold adds floats of at most 32 bits, every one of a slot: `red` takes neighbours of them at once.
+/// Whether `red` takes neighbours of a fold at once: it folds every element of a slot.
 template <class Leaf>
-inline constexpr bool adds_neighbours = cell_of<typename Leaf::monoid_type>::kind == cell_kind::added && sizeof(typename Leaf::state) <= 4 &&
-                                        stl::same_as<decltype(Leaf::mask), in_a_bin>;
+inline constexpr bool folds_neighbours = !stl::same_as<neighbour_of<typename Leaf::monoid_type>, void> && stl::same_as<decltype(Leaf::mask), in_a_bin>;
+template <class Leaf>
+inline constexpr int bytes_of_neighbour = 0;
+template <class Leaf>
+  requires folds_neighbours<Leaf>
+inline constexpr int bytes_of_neighbour<Leaf> = int(sizeof(neighbour_of<typename Leaf::monoid_type>));
 
 /// The launches of one read: cells are opened, elements folded, copies added to what they are copies of, answers written.
 enum class keyed_phase : int { open, fold, meet, close };

@@ -109,7 +109,7 @@ public:
 private:
   static constexpr unsigned nobody = ~0u;
   template <class M, bool Own>
-  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.adds_neighbours(), P.counts_in_32>::type>;
+  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
   template <int I, bool Own>
   using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Own>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
@@ -350,13 +350,21 @@ private:
       }
     }
   }
+  /// What `red` is given of one element: what a sum adds, an extreme itself.
+  template <class M, class V>
+  __device__ __forceinline__ static auto neighbour_from(M const& m, V v) {
+    if constexpr (cell_of<M>::kind == cell_kind::added)
+      return m.lift(0, v);
+    else
+      return v;
+  }
   /// Asks for the lines of the slots of some rows.
   template <int U>
   __device__ __forceinline__ void ask_for(int const (&bin)[U]) const {
 #pragma unroll
     for (int u = 0; u < U; ++u)
       for_each_index<folds>([&](auto i) {
-        using word = typename nth_t<i, Leaves...>::state;
+        using word = neighbour_of<typename nth_t<i, Leaves...>::monoid_type>;
         constexpr int of_line = 128 / int(sizeof(word));
         for (i64 k = i64(threadIdx.x % P.threads_per_row) * of_line; bin[u] >= 0 && k < at.groups; k += P.threads_per_row * of_line)
           primitive::prefetch_line(primitive::in_global(reinterpret_cast<word const*>(cells_of(i)) + i64(bin[u]) * at.groups + k));
@@ -371,13 +379,13 @@ private:
     } else {
       place_of_slot to_slot = slots_of_bin(bin);
       to_slot.slot += k;
-      if constexpr (P.adds_neighbours()) {
+      if constexpr (P.folds_neighbours()) {
         for_each_index<folds>([&](auto i) {
           auto const& l = get<i>(p.leaves);
-          typename nth_t<i, Leaves...>::state v[V];
+          neighbour_of<typename nth_t<i, Leaves...>::monoid_type> v[V];
 #pragma unroll
           for (int j = 0; j < V; ++j)
-            v[j] = l.monoid.lift(0, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
+            v[j] = neighbour_from(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
           cell<i, false>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
         });
       } else {

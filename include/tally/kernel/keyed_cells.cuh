@@ -265,9 +265,9 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
   }
 };
 
-template <class T, bool Least, bool Own, class Word>
-struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered> {
-  using M = seen<extreme_monoid<T, Least>>;
+/// An ordered key, and bits that say what came: that any did, or, where NaN takes no part, a number or NaN.
+template <class M, class T, bool Least, bool Own>
+struct ordered_cell {
   using word = typename cell_of<M>::word;
   using key = ordered_key_t<T>;
   static constexpr int bytes = cell_of<M>::bytes;
@@ -278,23 +278,27 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered>
   }
   template <class I>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, T v) {
-    fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
-    if (*came(base, slots, g) == 0)
-      fold_into<operation::bit_or, Own>(came(base, slots, g), 1u);
+    u32 const what = kind_of(v);
+    if (is_number(what))
+      fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
+    if ((*came(base, slots, g) & what) == 0)
+      fold_into<operation::bit_or, Own>(came(base, slots, g), what);
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
-    if (s.any == 0)
-      return;
-    fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
-    fold_into<operation::bit_or, Own>(came(base, slots, g), 1u);
+    u32 const what = came_of(s);
+    if (is_number(what))
+      fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
+    if (what != 0)
+      fold_into<operation::bit_or, Own>(came(base, slots, g), what);
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
-    if (*came(own, own_slots, from) == 0)
-      return;
-    fold_into<meet, false>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
-    fold_into<operation::bit_or, false>(came(base, slots, g), 1u);
+    u32 const what = *came(own, own_slots, from);
+    if (is_number(what))
+      fold_into<meet, false>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
+    if (what != 0)
+      fold_into<operation::bit_or, false>(came(base, slots, g), what);
   }
   __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
     if (threadIdx.x == 0) {
@@ -304,15 +308,33 @@ struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered>
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const& m) {
     typename M::state s = m.identity();
-    if (*came(base, slots, g) == 0)
-      return s;
-    s.any = 1;
-    s.s = value_of(static_cast<key>(*cells::word<word>(base, slots, g, 0)));
+    came_of(s) = *came(base, slots, g);
+    if (is_number(came_of(s)))
+      s.s = value_of(static_cast<key>(*cells::word<word>(base, slots, g, 0)));
     return s;
   }
 
 private:
   static constexpr operation meet = Least ? operation::min : operation::max;
+  static constexpr bool leaves_nan_out = requires { M::number_came; };
+  __device__ __forceinline__ static u32 kind_of(T v) {
+    if constexpr (leaves_nan_out)
+      return v == v ? M::number_came : M::nan_came;
+    else
+      return 1;
+  }
+  __device__ __forceinline__ static bool is_number(u32 what) {
+    if constexpr (leaves_nan_out)
+      return (what & M::number_came) != 0;
+    else
+      return what != 0;
+  }
+  __device__ __forceinline__ static auto& came_of(auto& s) {
+    if constexpr (leaves_nan_out)
+      return s.came;
+    else
+      return s.any;
+  }
   template <class I>
   __device__ __forceinline__ static u32* came(char* base, I slots, I g) {
     return reinterpret_cast<u32*>(base + slots * I(sizeof(word))) + g;
@@ -325,6 +347,39 @@ private:
     else
       return static_cast<S>(k);
   }
+};
+template <class T, bool Least, bool Own, class Word>
+struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered> : ordered_cell<seen<extreme_monoid<T, Least>>, T, Least, Own> {};
+template <class T, bool Least, bool Own, class Word>
+struct keyed_cell<extreme_number_monoid<T, Least>, Own, Word, cell_kind::ordered> : ordered_cell<extreme_number_monoid<T, Least>, T, Least, Own> {};
+
+/// A number of 16 bits whose neighbours are folded at once. `red` leaves the number where the other is NaN, and of two NaN the one that all
+/// instructions make: another NaN says that nothing came.
+template <class T, bool Least, bool Own>
+struct keyed_cell<extreme_number_monoid<T, Least>, Own, T, cell_kind::ordered> {
+  using M = extreme_number_monoid<T, Least>;
+  static constexpr int bytes = int(sizeof(T));
+  static constexpr u16 nothing = 0xffff;
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) { cells::word<T>(base, slots, g, 0)->bits = nothing; }
+  /// V neighbours in global memory, aligned to all of them.
+  template <int V>
+  __device__ __forceinline__ static void add_neighbours(char* base, i64 g, T const (&v)[V]) {
+    fold_neighbours_into<Least ? operation::min : operation::max, V>(reinterpret_cast<T*>(base) + g, v);
+  }
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {
+    auto const one = read(own, own_slots, from, m);
+    auto* const at = reinterpret_cast<unsigned short*>(cells::word<T>(base, slots, g, 0));
+    for (unsigned short before = *at, seen; one.came != 0; before = seen)
+      if (seen = atomicCAS(at, before, m.lower(m.combine(state_of(T::from_bits(before), m), one), {}).bits); seen == before)
+        return;
+  }
+  template <class I>
+  __device__ static auto read(char* base, I slots, I g, M const& m) { return state_of(*cells::word<T>(base, slots, g, 0), m); }
+
+private:
+  __device__ static auto state_of(T v, M const& m) { return v.bits == nothing ? m.identity() : m.lift(0, v); }
 };
 
 /// A state behind a lock, written and read past the first cache.

@@ -16,13 +16,15 @@ struct keys_facts {
   i64 slots;          ///< bins by the groups of `at`
   int own_cell_bytes; ///< of all folds of one slot, in a block's own table; 0: some fold cannot be kept there
   bool rows_have_one_key;
-  bool adds_floats;    ///< of 16 or 32 bits, and nothing else, without masks: `red` takes neighbours at once
-  int bytes_of_float;  ///< of `adds_floats`
-  bool gives_cells;    ///< answers are the cells of `adds_floats` as they are
+  /// Of what one `red` takes several at once, in every fold, none with a mask: sums of floats of 16 or 32 bits, least and greatest numbers of
+  /// 16; else 0.
+  int bytes_of_neighbour;
+  bool gives_cells;    ///< answers are those neighbours as they are
   bool only_counts;    ///< no fold but counts
   bool counts;         ///< some fold is a count
   bool gives_words;    ///< some fold but counts has cells that are words, folded each by itself
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
+  constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
 };
 
 struct keys_planned {
@@ -101,11 +103,11 @@ constexpr int choose_row_load(keys_facts const& f, int most) {
 
 /// What one `red` takes at once, so that neighbours of a warp lie side by side: 16 bytes of cells. Eight bf16 added to floats, which are two,
 /// took 739 us for 64 columns by 1000 keys where four take 578: H200, 2026-11-22, tests/bench/keyed.py.
-constexpr int most_neighbours_of_red(keys_facts const& f) { return 16 / f.bytes_of_float; }
+constexpr int most_neighbours_of_red(keys_facts const& f) { return 16 / f.bytes_of_neighbour; }
 
 /// Neighbours of a row that a thread adds at once; sums of 16 bits come one by one, into floats, where no red takes eight.
 constexpr int choose_neighbours(keys_facts const& f) {
-  bool const at_once = f.adds_floats && (f.bytes_of_float == 4 || f.of.target.compute_major >= 9);
+  bool const at_once = f.folds_neighbours() && (f.bytes_of_neighbour == 4 || f.of.target.compute_major >= 9);
   return at_once ? choose_row_load(f, most_neighbours_of_red(f)) : 1;
 }
 
@@ -115,7 +117,7 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
     why.add("table of a block", "a fold keeps its state behind a lock");
     return 0;
   }
-  if (f.rows_have_one_key && f.adds_floats && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
+  if (f.rows_have_one_key && f.folds_neighbours() && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
     return 0;
   i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
@@ -149,7 +151,7 @@ inline constexpr int blocks_of_float_rows = 5;
 /// Tables larger than L2, of rows of a line at least: 4 columns by 10^6 keys, 16 MB, took 1.5 ms with it and 1.1 without, 64 by 10^5, 26 MB, 0.71
 /// and 0.64: H200, 2026-11-22, tests/bench/keyed.py.
 constexpr bool asks_ahead(keys_facts const& f) {
-  return f.adds_floats && f.at.groups >= 32 && f.slots * f.of.fold_count * f.bytes_of_float > f.of.target.l2_bytes;
+  return f.folds_neighbours() && f.at.groups >= 32 && f.slots * f.of.fold_count * f.bytes_of_neighbour > f.of.target.l2_bytes;
 }
 
 /// Tables of blocks from which the bulk engine pays.
@@ -212,15 +214,15 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     p.loads_in_flight = light ? 4 : 1;
     if (p.route == keys_route::in_global_memory) {
       p.threads_per_block = 256;
-      p.blocks_per_multiprocessor = f.adds_floats ? planning::blocks_of_float_rows : 1;
-      out.blocks = multiprocessors * (f.adds_floats ? planning::blocks_of_float_rows : 8);
+      p.blocks_per_multiprocessor = f.folds_neighbours() ? planning::blocks_of_float_rows : 1;
+      out.blocks = multiprocessors * (f.folds_neighbours() ? planning::blocks_of_float_rows : 8);
       planning::choose_copies(f, p);
       p.asks_ahead = planning::asks_ahead(f);
       if (p.hot_keys > 0)
         out.shared_bytes = hot_places(p.hot_keys) * i64(sizeof(u64));
     }
   }
-  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells && (f.bytes_of_float == 4 || p.adds_neighbours());
+  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells && (f.bytes_of_neighbour == 4 || p.folds_neighbours());
   i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);
   out.blocks = planning::least_of(out.blocks, ((elements - 1) / of_block + 1) * p.ranges);
   out.blocks -= out.blocks % p.ranges;

@@ -36,14 +36,17 @@ inline constexpr i64 least_columns_of_floats = 64, least_columns_of_others = 16;
 constexpr bool sorts_rows(keys_facts const& f) {
   why_not_list of_tables{};
   return f.rows_have_one_key && f.at.extent >= rows_worth_a_sort &&
-         f.at.groups >= (f.adds_floats ? least_columns_of_floats : least_columns_of_others) && choose_ranges(f, of_tables) == 0;
+         f.at.groups >= (f.folds_neighbours() ? least_columns_of_floats : least_columns_of_others) && choose_ranges(f, of_tables) == 0;
 }
+
+/// Whether a thread keeps a float of every fold, and no more.
+constexpr bool keeps_floats(keys_facts const& f) { return f.folds_neighbours() && f.of.state_bytes() <= i64(sizeof(float)) * f.of.fold_count; }
 
 /// Neighbouring columns of a thread, a load of them. Floats: as many as have 16 bytes; four while a slot is written as often as rows are
 /// read, so that threads beside each other write sectors that are whole. Other folds: as many as leave their states in registers, and
 /// all of a warp on one row, because warps that end slots apart do so twice.
 constexpr int choose_columns(keys_facts const& f) {
-  if (f.adds_floats)
+  if (keeps_floats(f))
     return choose_row_load(f, f.slots * i64(sizeof(float)) <= f.of.target.l2_bytes ? 8 : 4);
   return choose_row_load(f, f.at.groups >= 128 ? 4 : f.at.groups >= 64 ? 2 : 1);
 }
@@ -52,7 +55,7 @@ constexpr int choose_columns(keys_facts const& f) {
 /// us; 64, with three and four: 1037 and 982 (H200, 2026-11-24 21:40, tests/bench/keyed.py --only rows, this function changed). Wider states spill with one more.
 constexpr int choose_row_blocks(keys_facts const& f, int columns) {
   constexpr int few_words = 64; // an exact sum of f32, of which a thread keeps three numbers
-  if (f.adds_floats)
+  if (keeps_floats(f))
     return 4;
   return (columns >= 4 ? 2 : 3) + (f.of.state_bytes() <= few_words ? 1 : 0);
 }

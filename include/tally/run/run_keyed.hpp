@@ -143,14 +143,18 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
     bool const all = (true && ... && (own_cell_bytes_of<Leaves> > 0));
     return all ? (0 + ... + own_cell_bytes_of<Leaves>) : 0;
   }
-  using first_state = typename nth_t<0, Leaves...>::state;
-  static constexpr bool adds_floats = (true && ... && (adds_neighbours<Leaves> && sizeof(typename Leaves::state) == sizeof(first_state)));
+  /// Bytes of the neighbours of all folds that `red` takes at once; 0 where it does not.
+  static constexpr int neighbour_bytes() {
+    constexpr int first = bytes_of_neighbour<nth_t<0, Leaves...>>;
+    return (true && ... && (bytes_of_neighbour<Leaves> == first)) ? first : 0;
+  }
   static constexpr bool only_counts = (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   static constexpr bool counts = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   static constexpr bool gives_words =
       (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
   /// Whether answer i is the sum that fold i added.
-  static constexpr bool gives_cells = adds_floats && []<int... I>(index_list<I...>) {
+  static constexpr bool gives_cells = neighbour_bytes() > 0 && (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::added)) &&
+                                      []<int... I>(index_list<I...>) {
     return std::same_as<Nodes, pack<answers::leaf<I>...>>;
   }(indices_up_to<int(sizeof...(Leaves))>{});
 
@@ -172,7 +176,7 @@ template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
   return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::adds_floats, int(sizeof(typename types::first_state)), types::gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
+          types::neighbour_bytes(), types::gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>

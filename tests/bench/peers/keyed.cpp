@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <limits>
 
 using namespace tally;
 
@@ -50,6 +51,13 @@ void queue_rows(bool any_order, void const* tile, void const* keys, i64 rows, i6
   else
     queue<false>(r, out, stream);
 }
+/// Greatest of rows of bf16, where NaN takes no part or wins; of nothing, minus infinity.
+template <class Greatest>
+void queue_greatest(Greatest greatest, void const* tile, void const* keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
+  queue<false>(from(shaped(static_cast<bf16 const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
+                   by_key<0>(_2, bins, greatest.or_else(bf16(-std::numeric_limits<float>::infinity()))),
+               out, stream);
+}
 /// Where the answers of a grouping are, in host memory.
 struct groups_met {
   long long count;
@@ -67,7 +75,8 @@ groups_met group(bool any_order, void const* keys, void const* x, i64 n, void* s
 
 } // namespace
 
-/// Sums of rows (type 0 f32, 1 bf16, 2 bf16 kept in bf16) by i64 keys into bins x columns floats, or bf16; fast or exact.
+/// Sums of rows (type 0 f32, 1 bf16, 2 bf16 kept in bf16) by i64 keys into bins x columns floats, or bf16; fast or exact. Types 3 and 4: the greatest
+/// of bf16 instead, NaN left out or not.
 extern "C" __attribute__((visibility("default"))) int keyed_rows(int type, int any_order, void const* tile, void const* keys, long long rows,
                                                                  long long columns, long long bins, void* out, void* stream) {
   return guarded([&] {
@@ -75,6 +84,10 @@ extern "C" __attribute__((visibility("default"))) int keyed_rows(int type, int a
       queue_rows<float, float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
     else if (type == 1)
       queue_rows<bf16, float>(any_order != 0, tile, keys, rows, columns, bins, out, stream);
+    else if (type == 3)
+      queue_greatest(max(_1).ignoring_nan(), tile, keys, rows, columns, bins, out, stream);
+    else if (type == 4)
+      queue_greatest(max(_1), tile, keys, rows, columns, bins, out, stream);
     else
       queue_rows<bf16, bf16>(true, tile, keys, rows, columns, bins, out, stream);
   });

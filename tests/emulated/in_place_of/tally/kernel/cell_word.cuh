@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tally/base/ordered_key.hpp>
 #include <tally/primitive/form.hpp>
 
 #include <algorithm>
@@ -20,7 +21,10 @@ using primitive::operation;
 
 template <operation Op, class T>
 T folded(T a, T b) {
-  if constexpr (Op == operation::add) return T(a + b);
+  if constexpr (small_float<T> && Op != operation::add) { // the number where one is NaN, of two NaN that of all instructions, -0 below +0
+    if (!(a == a) || !(b == b)) return !(a == a) && !(b == b) ? T::from_bits(0x7fff) : a == a ? a : b;
+    return (ordered_key<true>(a) < ordered_key<true>(b)) == (Op == operation::min) ? a : b;
+  } else if constexpr (Op == operation::add) return T(a + b);
   else if constexpr (Op == operation::min) return std::min(a, b);
   else if constexpr (Op == operation::max) return std::max(a, b);
   else if constexpr (Op == operation::bit_and) return a & b;
