@@ -54,8 +54,8 @@ constexpr bool word_ahead(facts const& f, plan const& p) {
 /// TUNE_STAGES=0,2,4 tests/bench/tune), us of threads x leaves x stages: sum of f32 of 2^24 256x32x4 14.97, 512x16 without a ring 15.14; of
 /// 2^25 256x32x4 29.48, 512x16x2 29.66; of 2^28 234.7, 235.4; of 2^30 931.9, 937.1; of bf16 of 2^25 14.99, without a ring 15.6, of 2^28
 /// 116.6, 123.5. Sum, min, max, mean and variance of f32 of 2^25 512x32x2 30.52, 512x16 without 31.32; of 2^28 241.0, 241.9; of bf16 of
-/// 2^25 16.4, 18.3; of f64 of 2^24 38.1, 42.4. A sum of exponentials of 2^25 and 2^28 256x16x2, of which two blocks are resident, 29.5 and
-/// 236.6, 512x16x2 30.6 and 245 (tune sumexp, 2026-11-25 03:18; the last of run.py), 256x32x4 285 of 2^28.
+/// 2^25 16.4, 18.3; of f64 of 2^24 38.1, 42.4. A sum of exponentials of 2^25 and 2^28 256x16x2, of which two blocks are resident, 30.3
+/// and 243, 512x16x2 of 2^28 246, 256x32x4 285 (tests/bench/run.py, 2026-11-25 04:06, 03:38, 00:42).
 constexpr int leaves_of_ring(facts const& f, plan const& p) {
   return column_ahead(f, p) && !f.calls_functions ? 32 : p.reads_ahead ? leaves_ahead : leaves_per_ring;
 }
