@@ -63,7 +63,6 @@ void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& fl
   over_elements.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
   launch_shape opening = over_slots;
   if (chosen.plan.hot_keys > 0) opening.dynamic_shared_bytes = sample_bytes;
-  over_slots.overlaps = over_elements.overlaps = chosen.plan.overlaps_phases; // the first launch follows whatever there is
   launch(k, opening, arguments, r.stream);
   phase = keyed_phase::fold;
   launch(k, over_elements, arguments, r.stream);

@@ -62,10 +62,8 @@ TEST_CASE("the bulk engine folds the table of a block into that of all where tha
   auto const replicated = [&] { auto g = f; g.slots = 4096; return make_keys_plan(g); }();
   CHECK(replicated.plan.replicas == 8);
   CHECK_FALSE(replicated.plan.gives_in_bulk);
-  CHECK(once.plan.overlaps_phases);
   f.of.target = targets::a100;
   CHECK_FALSE(make_keys_plan(f).plan.gives_in_bulk);
-  CHECK_FALSE(make_keys_plan(f).plan.overlaps_phases);
 }
 
 TEST_CASE("counts have 32 bits where no more elements can come, and then the bulk engine adds them") {
@@ -179,6 +177,5 @@ TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by o
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
         "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, "
-        ".overlaps_phases = true}");
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false}");
 }

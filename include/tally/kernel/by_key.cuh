@@ -13,7 +13,6 @@
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
-#include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
 #include <tally/plan/keys_plan.hpp>
 #include <tally/primitive/prefetch.cuh>
@@ -60,8 +59,6 @@ public:
       }
       __syncthreads();
     }
-    if constexpr (!alone_until_given)
-      see_phase_in_front();
     if constexpr (P.hot_keys > 0)
       hot_list().fill(to.hot);
     if constexpr (P.threads_per_row > 0)
@@ -109,15 +106,7 @@ public:
       to.stray[1] = static_cast<u64>(where.key.eval(walk().row_at_position(static_cast<i64>(to.stray[0]))));
   }
 
-  /// What the launch in front wrote may be touched.
-  __device__ __forceinline__ static void see_phase_in_front() {
-    if constexpr (P.overlaps_phases)
-      wait_for_launch_in_front();
-  }
-
 private:
-  /// Whether blocks touch nothing but what is theirs until all elements are folded.
-  static constexpr bool alone_until_given = shared && P.threads_per_row == 0;
   static constexpr unsigned nobody = ~0u;
   template <class M, bool Own>
   using cell_as = keyed_cell<M, Own, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
@@ -304,8 +293,6 @@ private:
       walk().in_order(feed_one, to_the_end{});
     else
       walk().place_by_place([&](auto const& r, i64 kept) { feed(r, at.groups, kept); }, to_the_end{});
-    if constexpr (alone_until_given)
-      see_phase_in_front();
     if constexpr (!Where::drops_strays)
       if (__syncthreads_or(strays))
         walk().once_more([&](auto const& r) { bin_of(where, r, to.stray); });
@@ -420,20 +407,14 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   extern __shared__ __align__(16) char table[];
   keyed_read<P, Where, Program> const read{where, p, at, to, table};
   i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
-  if constexpr (P.overlaps_phases)
-    if (phase != keyed_phase::close)
-      let_launch_behind_begin();
-  if (phase == keyed_phase::open) {
+  if (phase == keyed_phase::open)
     read.open(thread, threads);
-  } else if (phase == keyed_phase::fold) {
+  else if (phase == keyed_phase::fold)
     read.fold();
-  } else {
-    read.see_phase_in_front();
-    if (phase == keyed_phase::meet)
-      read.meet(thread, threads);
-    else
-      read.close(thread, threads, nodes, out);
-  }
+  else if (phase == keyed_phase::meet)
+    read.meet(thread, threads);
+  else
+    read.close(thread, threads, nodes, out);
 }
 
 } // namespace tally::inline v0::kernel

@@ -185,7 +185,6 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = 1;
   i64 elements = f.at.extent * f.at.groups;
-  p.overlaps_phases = f.of.target.compute_major >= 9;
   p.counts_in_32 = f.counts && elements < i64(1) << 32;
   i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {

@@ -32,7 +32,6 @@ struct keys_plan {
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   bool gives_in_bulk;    ///< shared: the bulk engine folds a block's table into that of all, where a fold has words for it
   bool counts_in_32;     ///< no count of all elements needs 64 bits
-  bool overlaps_phases;  ///< the launch of a phase begins while the one in front drains, and waits before it touches what that one wrote
   /// Whether one red adds neighbours, which are kept in the floats that they are.
   constexpr bool folds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
