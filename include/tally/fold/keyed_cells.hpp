@@ -110,9 +110,10 @@ using cell_of = detail::cell_of<M>;
 /// What `red` takes neighbours of, to fold them as M does; void: it takes none.
 template <class M>
 using neighbour_of = typename detail::neighbour<M>::type;
-/// The word of a cell, which is that neighbour where they are folded at once (Beside): counts have 32 bits where no more can come. Sums of 16 bits are kept in 32 unless neighbours of them are added at once. A red of one such word is a loop of
-/// comparing and swapping in shared memory, and three times as long in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats
-/// 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only rows --types bf16 --columns 1).
+/// The word of a cell, which is that neighbour where they are folded at once (Beside). Counts have 32 bits where no more can come. Sums of 16 bits are
+/// kept in 32 where they come one by one: a red of one such word is a loop of comparing and swapping in shared memory, and three times as long
+/// in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only
+/// rows --types bf16 --columns 1).
 template <class M, bool Beside, bool CountsIn32>
 struct kept_word {
   using type = stl::conditional_t<Beside, neighbour_of<M>, typename M::state>;
