@@ -188,7 +188,8 @@ defines, and who uses it. This page is written by `tests/primitive/page.cpp`, wh
 - **Written**: each form is written word for word by its verb; `tests/primitive/verbs.cpp` compiles all of them.
 - **forms**: a row stands for so many forms, which differ in order (relaxed, release), scope (cta, cluster, gpu, sys),
   generic addressing and cache policy; the row shows the plain one. Words left to their default make no form of their own.
-- **reached by**: a pipeline, or a part of `primitive/` that kernels are made of, in whose PTX the form was found.
+- **reached by**: a pipeline, or a part of `primitive/` that kernels are made of, in whose PTX the form was found; why a form has no pipeline:
+  [decision](../decisions/some_forms_have_no_pipeline.md).
   Nine rows are left to the verb: of `red` in another block's shared memory, min, max, and, or, xor of 64 bits and additions
   of pairs become a load and a store (ptxas 13.0 for sm_90 and sm_100), and values are lost. There the ladder folds bits of
   64 as two words, adds halves one by one, and refuses min and max of 64 bits (`atomic_everywhere`).
