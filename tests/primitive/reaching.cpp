@@ -306,17 +306,17 @@ std::vector<user> const& users() {
               by_key(_1, few_bins ? float_bins_of_block : bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()),
           targets::h200, fast));
     }
-    auto const rows_of = [&]<class T>(char const* name, char const* text, T, i64 columns) {
+    auto const rows_by_key = [&]<class T>(char const* name, char const* text, T, i64 columns, contract c, auto... folds) {
       found.push_back(grouped_pipeline(name, text,
                                        from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |
-                                           by_key<0>(_2, 100'000, sum(_1).template in<T>()),
-                                       targets::h200, fast));
+                                           by_key<0>(_2, 100'000, folds...),
+                                       targets::h200, c));
     };
-    auto const extremes_of = [&]<class T>(char const* name, char const* text, T, i64 columns) {
-      found.push_back(grouped_pipeline(name, text,
-                                       from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |
-                                           by_key<0>(_2, 100'000, min(_1).ignoring_nan(), max(_1).ignoring_nan()),
-                                       targets::h200));
+    auto const rows_of = [&]<class T>(char const* name, char const* text, T of, i64 columns) {
+      rows_by_key(name, text, of, columns, fast, sum(_1).template in<T>());
+    };
+    auto const extremes_of = [&](char const* name, char const* text, auto of, i64 columns) {
+      rows_by_key(name, text, of, columns, contract::reproducible, min(_1).ignoring_nan(), max(_1).ignoring_nan());
     };
     extremes_of("extremes of f16 by key", "`from(rows, along<0>(key)) | by_key<0>(_2, bins, min(_1).ignoring_nan(), max(_1).ignoring_nan())` of f16", f16{}, 32);
     extremes_of("extremes of four f16 by key", "the same of four columns", f16{}, 4);

@@ -350,14 +350,6 @@ private:
       }
     }
   }
-  /// What `red` is given of one element: what a sum adds, an extreme itself.
-  template <class M, class V>
-  __device__ __forceinline__ static auto neighbour_from(M const& m, V v) {
-    if constexpr (cell_of<M>::kind == cell_kind::added)
-      return m.lift(0, v);
-    else
-      return v;
-  }
   /// Asks for the lines of the slots of some rows.
   template <int U>
   __device__ __forceinline__ void ask_for(int const (&bin)[U]) const {
@@ -385,7 +377,7 @@ private:
           neighbour_of<typename nth_t<i, Leaves...>::monoid_type> v[V];
 #pragma unroll
           for (int j = 0; j < V; ++j)
-            v[j] = neighbour_from(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
+            v[j] = cell<i, false>::neighbour(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
           cell<i, false>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
         });
       } else {

@@ -115,6 +115,9 @@ struct keyed_cell<M, Own, Word, cell_kind::bits> : word_cell<M, Own> {};
 
 template <class M, bool Own, class Word>
 struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, Own, Word> {
+  /// What is added of one element.
+  template <class V>
+  __device__ __forceinline__ static Word neighbour(M const& m, V v) { return m.lift(0, v); }
   /// V neighbours in global memory, aligned to all of them.
   template <int V>
   __device__ __forceinline__ static void add_neighbours(char* base, i64 g, Word const (&v)[V]) {
@@ -362,6 +365,7 @@ struct keyed_cell<extreme_number_monoid<T, Least>, Own, T, cell_kind::ordered> {
   static constexpr u16 nothing = 0xffff;
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) { cells::word<T>(base, slots, g, 0)->bits = nothing; }
+  __device__ __forceinline__ static T neighbour(M const&, T v) { return v; }
   /// V neighbours in global memory, aligned to all of them.
   template <int V>
   __device__ __forceinline__ static void add_neighbours(char* base, i64 g, T const (&v)[V]) {
