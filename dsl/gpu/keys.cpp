@@ -2,6 +2,7 @@
 //
 // Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its phases.
 #include "base/formatted.hpp"
+#include "gpu/keyed_phases.hpp"
 #include "gpu/tables.hpp"
 
 #include <tally/plan/spell.hpp>
@@ -24,8 +25,6 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
   return u;
 }
 
-namespace {
-
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
   keyed_memory memory{};
   void *stray = nullptr, *locks = nullptr, *hot = nullptr;
@@ -45,31 +44,34 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
   return memory;
 }
 
-} // namespace
+void keyed_phases::launch_phase(keyed_phase phase, unsigned blocks, i64 shared_bytes) {
+  void* arguments[] = {const_cast<void*>(r_.where), r_.program, &r_.f.at, const_cast<void*>(r_.nodes), &memory_, &r_.to, &phase};
+  launch_shape shape;
+  shape.block_threads = static_cast<unsigned>(plan_.threads_per_block);
+  shape.grid_blocks = blocks;
+  shape.dynamic_shared_bytes = static_cast<std::size_t>(shared_bytes);
+  launch(k_, shape, arguments, r_.stream);
+}
+unsigned keyed_phases::blocks_over_slots() const {
+  i64 const blocks = (r_.f.slots - 1) / plan_.threads_per_block + 1;
+  return static_cast<unsigned>(planning::least_of(blocks, i64(r_.f.of.target.multiprocessors) * 16));
+}
+void keyed_phases::open() { launch_phase(keyed_phase::open, blocks_over_slots(), plan_.hot_keys > 0 ? sample_bytes : 0); }
+void keyed_phases::fold(i64 blocks, i64 shared_bytes) { launch_phase(keyed_phase::fold, static_cast<unsigned>(blocks), shared_bytes); }
+void keyed_phases::close() {
+  if (plan_.copies > 1) launch_phase(keyed_phase::meet, blocks_over_slots(), 0);
+  launch_phase(keyed_phase::close, blocks_over_slots(), 0);
+}
 
 void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
   keys_planned const chosen = make_keys_plan(r.f);
   kernel const& k = kernels.get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
-  keyed_memory memory = lay_out(r, chosen.plan, flight);
-  auto phase = keyed_phase::open;
-  void* arguments[] = {const_cast<void*>(r.where), r.program, &r.f.at, const_cast<void*>(r.nodes), &memory, &r.to, &phase};
-  launch_shape over_slots, over_elements;
-  over_slots.block_threads = over_elements.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
-  i64 const blocks = (r.f.slots - 1) / chosen.plan.threads_per_block + 1;
-  over_slots.grid_blocks = static_cast<unsigned>(planning::least_of(blocks, i64(r.f.of.target.multiprocessors) * 16));
-  over_elements.grid_blocks = static_cast<unsigned>(chosen.blocks);
-  over_elements.dynamic_shared_bytes = static_cast<std::size_t>(chosen.shared_bytes);
-  launch_shape opening = over_slots;
-  if (chosen.plan.hot_keys > 0) opening.dynamic_shared_bytes = sample_bytes;
-  launch(k, opening, arguments, r.stream);
-  phase = keyed_phase::fold;
-  launch(k, over_elements, arguments, r.stream);
-  phase = keyed_phase::meet;
-  if (chosen.plan.copies > 1) launch(k, over_slots, arguments, r.stream);
-  phase = keyed_phase::close;
-  launch(k, over_slots, arguments, r.stream);
+  keyed_phases phases(r, chosen.plan, k, lay_out(r, chosen.plan, flight));
+  phases.open();
+  phases.fold(chosen.blocks, chosen.shared_bytes);
+  phases.close();
 }
 
 stray_key stray_of(keys_request const& r, keys_in_flight const& flight) {
