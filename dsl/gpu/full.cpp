@@ -6,7 +6,7 @@
 #include "gpu/launch_order.hpp"
 
 #include <tally/plan/spell.hpp>
-#include <tally/run/gpu_groups.hpp>
+#include <tally/run/gpu_keys_beside.hpp>
 
 #include <tally/base/error.hpp>
 
@@ -137,14 +137,24 @@ int home_of(column_place const* columns, int count) {
   return -1;
 }
 
-queued_run enqueue(full_request& r, bool timed) {
+namespace {
+
+/// Where a run goes, with its columns there.
+queued_run begin(full_request& r) {
   int const home = r.ordinal >= 0 ? r.ordinal : home_of(r.columns, r.f.source_count);
   queued_run q{};
   q.ordinal = home >= 0 ? home : 0;
   q.stream = r.stream;
   r.f.target = target_of(q.ordinal);
   stage_columns(r.columns, r.f.source_count, r.f.sources, q.ordinal, q.stream, q.staged);
-  chosen_kernel const& chosen = choose(r, q.ordinal);
+  return q;
+}
+
+/// Where tables of keys begin in the shared memory of a block.
+i64 begin_of_tables(full_request const& r, tally::plan const& p) { return planning::begin_of_tables(planning::ring_bytes_per_block(r.f, p)); }
+
+/// Queues the launch of a run that has begun, with the keys beside it where there are any.
+void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_read const* keys, bool timed) {
   std::size_t partials = 0; // of all levels
   for (i64 level = chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
@@ -154,21 +164,49 @@ queued_run enqueue(full_request& r, bool timed) {
   void* answer = r.answer != nullptr ? r.answer : q.slot.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
   launch_order order;
-  void* arguments[] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
+  void* arguments[5 + max_keys_beside] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
+  if (keys != nullptr) add_arguments(arguments + 5, *keys);
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
   if (chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
   shape.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
-  shape.dynamic_shared_bytes = static_cast<std::size_t>(planning::ring_bytes_per_block(r.f, chosen.plan));
+  shape.dynamic_shared_bytes = static_cast<std::size_t>(keys != nullptr ? begin_of_tables(r, chosen.plan) + keys->shared_bytes()
+                                                                            : planning::ring_bytes_per_block(r.f, chosen.plan));
   shape.overlaps = chosen.plan.overlaps_launch;
-  if (!r.launches) return q;
+  if (!r.launches) return;
   if (timed) q.begun = record(q.ordinal, q.stream, true);
   if (chosen.plan.reads_ahead && !q.staged.any()) // not behind copies to the device
     launch_behind(r, chosen.plan, *chosen.made, shape, arguments, order, room);
   else
     launch(*chosen.made, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);
+}
+
+} // namespace
+
+queued_run enqueue(full_request& r, bool timed) {
+  queued_run q = begin(r);
+  queue(r, q, choose(r, q.ordinal), nullptr, timed);
   return q;
+}
+
+unit unit_of(program_type const& t, tally::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)()) {
+  unit u = unit_of(t, p, f);
+  u.definitions = definitions();
+  add_keys(u, keys);
+  return u;
+}
+
+void run(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)(), void* states) {
+  queued_run q = begin(r);
+  r.f.keys_beside = true;
+  planned const p = plan_for(r);
+  kernel const& k = kernels.get(with_keys(p.plan, &keys), q.ordinal, [&] { return unit_of(*r.type, p.plan, r.f, keys, definitions); });
+  open(keys, r.columns, begin_of_tables(r, p.plan));
+  queue(r, q, {p.plan, p.blocks, &k}, &keys, false);
+  close(keys);
+  wait(q);
+  std::memcpy(states, q.slot.host(), r.type->states_bytes);
 }
 
 void wait(queued_run const& q) { wait(q.ordinal, q.stream); }

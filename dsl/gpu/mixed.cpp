@@ -65,6 +65,7 @@ unit unit_of(mixed_request const& r, mixed_plan const& p) {
                  layout_of_domain(*r.total_type, "of_all");
   u.name_expression = formatted("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", spell(p),
                                 r.finished != nullptr ? "tally::answers_at<of_all_nodes>" : "of_all::states*");
+  if (r.keys != nullptr) add_keys(u, *r.keys);
   return u;
 }
 
@@ -78,7 +79,7 @@ mixed_planned plan_mixed(mixed_request& r, staged_columns& staged) {
 }
 
 void enqueue(mixed_request& r, mixed_planned const& chosen) {
-  kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(r, chosen.plan); });
+  kernel const& k = r.kernels->get(with_keys(chosen.plan, r.keys), r.ordinal, [&] { return unit_of(r, chosen.plan); });
   struct { // what kernel/mixed_meeting.cuh calls mixed_places
     void* scratch;
     void* counters;
@@ -88,8 +89,12 @@ void enqueue(mixed_request& r, mixed_planned const& chosen) {
   if (!r.launches) return;
   auto cut = chosen.cut;
   launch_order order;
-  void* arguments[] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns.to, &r.to_rows.to,
+  void* arguments[11 + max_keys_beside] = {r.columns, const_cast<void*>(r.column_nodes), r.rows, const_cast<void*>(r.row_nodes), r.total, &cut, &r.to_columns.to, &r.to_rows.to,
                        r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &r.to_total, &places, &order};
+  if (r.keys != nullptr) {
+    open(*r.keys, r.places, chosen.begin_of_tables);
+    add_arguments(arguments + 11, *r.keys);
+  }
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks());
   shape.block_threads = mixed_threads;
@@ -99,6 +104,7 @@ void enqueue(mixed_request& r, mixed_planned const& chosen) {
     launch_behind(r, chosen, k, shape, arguments, order, head);
   else
     launch(k, shape, arguments, r.stream);
+  if (r.keys != nullptr) close(*r.keys);
 }
 
 } // namespace tally::inline v0::gpu

@@ -429,24 +429,104 @@ void place_apart(domain_description& d, bool copies) {
   }
 }
 
-/// Columns, rows and the whole of a matrix in one read, where a GPU does that.
-void join_domains(grouped_description& d) {
+/// Plans the keyed groupings that another read may fold too.
+void plan_keys_beside(grouped_description& d) {
+  i64 room = most_bytes_beside;
+  for (auto& one : d.domains)
+    if (d.head.on_gpu && one.number_beside >= 0 && reads(one)) {
+      one.of_beside = make_keys_beside_plan(keys_of(one), room);
+      room -= one.of_beside.joins ? one.of_beside.shared_bytes : 0;
+    }
+  d.mixed.bytes_beside = most_bytes_beside - room;
+}
+/// The domains of keys that join a read.
+template <class F>
+void for_each_beside(grouped_description& d, F const& f) {
+  for (auto& one : d.domains)
+    if (one.of_beside.joins) f(one);
+}
+void read_keys_apart(grouped_description& d, char const* reason) {
+  for_each_beside(d, [&](domain_description& one) {
+    one.of_beside.joins = false;
+    one.of_beside.why_not.add("the same read", reason);
+  });
+  d.mixed.bytes_beside = 0;
+}
+
+/// Whether columns, rows and the whole of a matrix are one read, with or without keys beside.
+void plan_matrix(grouped_description& d) {
   if (!d.head.on_gpu || !d.is_matrix || !reads(d.domains[std::size_t(d.columns)])) return;
   auto& columns = d.domains[std::size_t(d.columns)];
   d.mixed.of.target = d.head.facts.target;
   for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = columns.of.facts.sources[c].address_alignment;
   d.joined = make_mixed_plan(d.mixed);
+  if (d.joined.joins || d.mixed.bytes_beside == 0) return;
+  mixed_facts alone = d.mixed;
+  alone.bytes_beside = 0;
+  if (auto const apart = make_mixed_plan(alone); apart.joins) {
+    d.joined = apart;
+    read_keys_apart(d, "its table does not fit beside the tiles of the matrix");
+  }
+}
+/// Whether the folds of the whole and keys are one read, or keys alone.
+void plan_whole(grouped_description& d) {
+  int reads_there = 0;
+  bool exact = false;
+  for_each_beside(d, [&](domain_description const&) { ++reads_there; });
+  if (reads_there == 0 || d.joined.joins) return;
+  for (int i = 0; i < d.whole.fold_count; ++i) exact = exact || d.whole.folds[i].exact;
+  auto& last = d.domains.back();
+  bool const any_whole = last.kind == grouping_kind::whole && reads(last);
+  if (reads_there + int(any_whole) < 2 || exact) {
+    read_keys_apart(d, exact ? "exact sums of the whole are folded by windows, not row by row" : "nothing else of this reduction is folded element by element");
+    return;
+  }
+  d.whole.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.whole.sources[c].address_alignment = d.head.sources[c].address_alignment;
+  d.of_whole = make_plan(d.whole);
+  if (any_whole) last.has_keys_beside = last.of.facts.keys_beside = true;
+}
+
+std::string blocks_of_matrix(grouped_description const& d) {
+  return formatted("{} bands x {} parts x {} chunks = {} of {} threads", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
+                   several(d.joined.blocks(), "block"), mixed_threads);
+}
+/// Keys that are folded in the read of a domain, or in that of the first of them.
+void word_keys_beside(grouped_description& d) {
+  domain_description* read = d.joined.joins ? &d.domains[std::size_t(d.columns)] : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
+  for_each_beside(d, [&](domain_description& one) {
+    auto const& table = one.of_beside;
+    one.shares_read = read != nullptr;
+    one.route = "table beside";
+    one.of_keys = {table.plan, 0, table.shared_bytes, {}};
+    one.blocks = 0;
+    one.shape = formatted("{} in shared memory of every block of {}, {} of {}, which adds the elements that it holds to it, and the table to the others' in the end{}",
+                          several(table.plan.replicas, "table"), read != nullptr ? "the read of " + read->name : "one read of the source", words::bytes(double(table.shared_bytes)),
+                          several(one.groups, "slot"), table.plan.gives_in_bulk ? " by the bulk engine" : "");
+    one.cut = d.joined.joins ? blocks_of_matrix(d)
+                             : formatted("{} of {} threads, {} a warp", several(d.of_whole.blocks, "block"), d.of_whole.plan.threads_per_block,
+                                         several(d.of_whole.plan.leaves_per_warp, d.of_whole.plan.leaves_per_warp == 1 ? "leaf" : "leave"));
+    one.why_not.clear();
+    for (auto& s : one.of.sources) s.load = "with the others of its read", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
+    if (read == nullptr) one.has_keys_beside = true, read = &one;
+  });
+  for (auto& one : d.domains)
+    if (one.number_beside >= 0 && !one.of_beside.joins) add_refusals(one, one.of_beside.why_not);
+}
+
+/// Columns, rows and the whole of a matrix that are one read.
+void word_matrix(grouped_description& d) {
   for (int i = 0; i < d.joined.why_not.count; ++i) {
     refusal const& r = d.joined.why_not.entries[i];
     d.why_not.push_back({r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
   }
   if (!d.joined.joins) return;
+  auto& columns = d.domains[std::size_t(d.columns)];
   auto const join = [&](domain_description& one) {
     one.shares_read = &one != &columns;
     one.route = "mixed";
     one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
-    one.cut = formatted("{} bands x {} parts x {} chunks = {} of {} threads, {}", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
-                        several(d.joined.blocks(), "block"), mixed_threads,
+    one.cut = formatted("{}, {}", blocks_of_matrix(d),
                         d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
                                                    : std::string("a tile that threads fill"));
     one.why_not.clear();
@@ -557,11 +637,13 @@ grouped_description::~grouped_description() = default;
 void grouped_description::add(domain_description d) { domains.push_back(std::move(d)); }
 
 grouped_explanation::grouped_explanation(grouped_description facts_and_names) : about_(std::move(facts_and_names)) {
-  for (auto& d : about_.domains) {
-    place_domain(d, about_.head);
-    word_domain(d);
-  }
-  join_domains(about_);
+  for (auto& d : about_.domains) place_domain(d, about_.head);
+  plan_keys_beside(about_);
+  plan_matrix(about_);
+  plan_whole(about_);
+  for (auto& d : about_.domains) word_domain(d);
+  word_matrix(about_);
+  word_keys_beside(about_);
   words::join_rows(about_);
   refuse_one_read(about_);
   if (words::keeps()) words::keep(text());
@@ -572,7 +654,9 @@ std::string grouped_explanation::ptx() const {
     throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
   std::string total;
   for (auto const& d : about_.domains) {
-    if (!reads(d) || d.shares_read) continue;
+    if (!reads(d) || (d.shares_read && !d.of_beside.joins)) continue;
+    if (d.has_keys_beside) total += "// " + d.name + ", and keys beside\n" + about_.ptx_of_whole(about_) + "\n";
+    if (d.has_keys_beside && d.kind == grouping_kind::whole) continue;
     std::string const own = d.route == "mixed"              ? about_.ptx_of(about_)
                             : d.kind == grouping_kind::whole ? d.of.ptx_of(d.of.planned.plan, d.of.facts)
                             : d.ptx_of != nullptr          ? d.ptx_of(d)

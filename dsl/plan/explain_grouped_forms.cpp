@@ -109,6 +109,7 @@ words::json domain_of(domain_description const& d) {
           {"folds", words::folds_of(d.of)},
           {"launch", launch},
           {"plan", d.is_let && d.shares_read ? ""
+                   : d.of_beside.joins ? spell(d.of_beside.plan)
                    : elements ? spell(written, int(d.of.sources.size()), d.arrays)
                    : keys                                                        ? folds_of_keys
                    : found                                                       ? spell(d.of_search.plan) + ", " + folds_of_keys

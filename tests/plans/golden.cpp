@@ -153,6 +153,10 @@ TEST_CASE("groupings, domain by domain") {
   check_plan("rows_columns_total_host", explain(mixed, on::cpu.threads(8)));
   check_text("rows_columns_total.json", explain(mixed, targets::h200).json() + "\n");
   check_text("rows_columns_total.mmd", explain(mixed, targets::h200).mermaid());
+  auto const with_tables = from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), over<1>(sum), histogram(0, 1, 256), by_key(index_along<0> % 64, 64, sum(_1)), sum);
+  check_plan("image_in_one_read", explain(with_tables, targets::h200));
+  check_text("image_in_one_read.json", explain(with_tables, targets::h200).json() + "\n");
+  check_plan("keys_beside_the_whole", explain(from(numbers<float>(mi), numbers<u32>(mi)) | reduce(sum(_1), by_key(_2, 1000, count), histogram(_1, 0, 1, 8)), targets::h200));
   check_plan("short_ragged_rows", explain(from(matrix<float>(100000, 7, 4)) | reduce(over<1>(sum, variance)), targets::h200));
   std::vector<i64> const offsets{0, 1000, mi};
   check_plan("segments", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean)), targets::h200));

@@ -158,4 +158,14 @@ struct keyed_memory {
   u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
 };
 
+/// What a kernel for other folds is told of a fold by key beside them: its bins and folds, the memory of all slots, and where a block's table
+/// begins in its shared memory.
+template <class Where, class Program>
+struct keys_beside {
+  Where where;
+  Program program;
+  keyed_memory to;
+  u32 shared_offset;
+};
+
 } // namespace tally::inline v0

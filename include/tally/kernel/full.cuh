@@ -27,20 +27,20 @@ struct whole_folds {
 };
 
 /// The states of this thread over the leaves of its warp; `holders` becomes the number of threads that have any.
-template <plan P, class Program>
+template <plan P, class Program, class Beside>
 __device__ __forceinline__ typename Program::states fold_warp(Program const& p, leaf_counts const& n, i64 leaf,
-                                                             int& holders) {
+                                                             int& holders, Beside const& beside) {
   int const thread = int(threadIdx.x % 32);
   auto s = p.identity();
   holders = P.threads_per_block;
   if constexpr (any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))) {
     s = fold_exactly<P>(p, n, thread).close_freely(p.leaves);
   } else if constexpr (P.order == combine_order::free) {
-    s = fold_freely<P>(p, leaf, n, thread);
+    s = fold_freely<P>(p, leaf, n, thread, beside);
     combine_with_cub<P>(p, s);
   } else {
     if (leaf < n.all)
-      s = fold_subtree<P>(p, leaf, n, thread);
+      s = fold_subtree<P>(p, leaf, n, thread, beside);
     if constexpr (P.order == combine_order::ordered) {
       combine_with_cub<P>(p, s);
     } else if (blockIdx.x == gridDim.x - 1) { // the only block whose last warps may have nothing
@@ -56,9 +56,9 @@ template <plan P, class Program>
 struct cluster_meeting;
 
 /// A block folds its share and meets the others: true in the thread that has the answer. The epoch is 0 while nobody has asked.
-template <plan P, class Program>
+template <plan P, class Program, class Beside>
 __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts const& n, i64 leaf, partials_view const& ws, u32& epoch,
-                                             typename Program::states& s) {
+                                             typename Program::states& s, Beside const& beside) {
   auto const see_what_is_shared = [&] {
     if (P.reads_ahead && epoch == 0) {
       wait_for_launch_in_front();
@@ -68,7 +68,7 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
   int holders;
   if constexpr (P.one_cluster) {
     cluster_meeting<P, Program> cluster(p);
-    s = fold_warp<P>(p, n, leaf, holders);
+    s = fold_warp<P>(p, n, leaf, holders, beside);
     combine_block<P, whole_folds<P, Program>>(p, s, holders, true);
     return cluster.meet(p, s);
   } else if constexpr (only_exact_sums(static_cast<decltype(p.leaves) const*>(nullptr))) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ bool fold_and_meet(Program const& p, leaf_counts cons
     see_what_is_shared();
     return meet_exactly<P>(p, ws, epoch, s) && threadIdx.x == 0;
   } else {
-    s = fold_warp<P>(p, n, leaf, holders);
+    s = fold_warp<P>(p, n, leaf, holders, beside);
     see_what_is_shared();
     return meet<P, whole_folds<P, Program>>(p, s, holders, ws, epoch) && threadIdx.x == 0;
   }
@@ -101,11 +101,16 @@ __device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i6
 }
 
 /// Folds the program and leaves its states, or what is made of them, where the result says. Launched with the plan's threads and at least
-/// one block, whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels.
-template <plan P, class Program, class Result>
+/// one block, whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels. Keys: folds by key
+/// beside them, whose tables are in shared memory behind what the loads of the plan have there.
+template <plan P, class Program, class Result, class... Keys>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
-         __grid_constant__ Result const result) {
+         __grid_constant__ Result const result, __grid_constant__ Keys const... keys) {
+  static_assert(sizeof...(Keys) == 0 || !(P.one_cluster || P.reads_ahead || any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))),
+                "nothing is beside these");
+  extern __shared__ __align__(128) unsigned char shared[];
+  tables_beside<Keys...> const tables(shared, keys...);
   i64 const leaf = first_leaf_of_warp<P>();
   bool ahead = false;
   if constexpr (P.reads_ahead) {
@@ -117,13 +122,15 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
                  "l"(n.whole - leaf)
                  : "memory");
   }
+  tables.open();
   u32 epoch = ahead ? 0 : epoch_after(ws);
   auto s = p.identity();
-  if (fold_and_meet<P>(p, n, leaf, ws, epoch, s)) {
+  if (fold_and_meet<P>(p, n, leaf, ws, epoch, s, tables)) {
     leaving<Result>::leave(p, s, result);
     if (!P.one_cluster && gridDim.x > 1)
       *ws.epoch = epoch;
   }
+  tables.give();
 }
 
 } // namespace tally::inline v0::kernel

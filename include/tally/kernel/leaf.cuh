@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/beside.cuh>
 #include <tally/kernel/even_states.cuh>
 #include <tally/kernel/leaves.cuh>
 #include <tally/kernel/load.cuh>
@@ -151,9 +152,9 @@ struct running_folds<P, Leaf, Leaves...> {
   }
 };
 
-/// Feeds whole leaf k of a warp to running folds.
-template <plan P, class Program, class Leaves, class Folds>
-__device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, int k, int thread, Folds& folds) {
+/// Feeds whole leaf k of a warp to running folds, and to what is beside them.
+template <plan P, class Program, class Leaves, class Folds, class Beside>
+__device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, int k, int thread, Folds& folds, Beside const& beside) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
   i64 const position = p.first + (from.leaf + k * from.step) * P.elements_per_leaf();
   from.wait(k);
@@ -167,18 +168,19 @@ __device__ __forceinline__ void feed_whole_leaf(Program const& p, Leaves& from, 
       from.release(k);
 #pragma unroll
     for (int r = 0; r < P.rows_in_flight; ++r) {
+      auto const row_at = [&](int l) { return in.row_at(columns, at, position + (batch + r) * per_row + lane_in_row<P>(thread, l), r, l, thread); };
 #pragma unroll
       for (int l = 0; l < group; ++l)
-        folds.step(p.leaves, l, true,
-                   in.row_at(columns, at, position + (batch + r) * per_row + lane_in_row<P>(thread, l), r, l, thread));
+        folds.step(p.leaves, l, true, row_at(l));
+      beside.template add_warp<group>(row_at);
       folds.end_row(p.leaves, batch + r);
     }
   }
 }
 
 /// Feeds the ragged last leaf: rarely run, so kept small; the rows of an ordered fold are registers and stay unrolled.
-template <plan P, class Program, class Folds>
-__device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int thread, Folds& folds) {
+template <plan P, class Program, class Folds, class Beside>
+__device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int thread, Folds& folds, Beside const& beside) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
   i64 const start = leaf * (i64(rows) * per_row);
   i64 const left = p.extent - start;
@@ -187,8 +189,11 @@ __device__ __forceinline__ void feed_ragged_leaf(Program const& p, i64 leaf, int
 #pragma unroll
     for (int k = 0; k < group; ++k) {
       int const e = r * per_row + lane_in_row<P>(thread, k);
-      if (e < left)
-        folds.step(p.leaves, k, true, p.row_at(start + e));
+      if (e < left) {
+        auto const row = p.row_at(start + e);
+        folds.step(p.leaves, k, true, row);
+        beside.add(row);
+      }
     }
     folds.end_row(p.leaves, r);
   }
@@ -201,15 +206,15 @@ struct leaf_counts {
 
 /// The states of leaf k of a warp along the canonical tree, spread or whole as running_fold says. Each branch closes its
 /// own lanes, so that in a whole leaf the number of elements in a lane is a constant.
-template <plan P, class Columns, class... Leaves, class From>
+template <plan P, class Columns, class... Leaves, class From, class Beside>
 __device__ __forceinline__ auto fold_leaf(program<Columns, Leaves...> const& p, From& from, int k, bool whole,
-                                         int thread) {
+                                         int thread, Beside const& beside) {
   running_folds<P, Leaves...> folds(p.leaves);
   if (whole) {
-    feed_whole_leaf<P>(p, from, k, thread, folds);
+    feed_whole_leaf<P>(p, from, k, thread, folds, beside);
     return folds.close(p.leaves, thread);
   }
-  feed_ragged_leaf<P>(p, from.leaf + k, thread, folds);
+  feed_ragged_leaf<P>(p, from.leaf + k, thread, folds, beside);
   return folds.close(p.leaves, thread);
 }
 
@@ -220,8 +225,8 @@ constexpr bool is_spread(program<Columns, Leaves...> const*) {
 }
 
 /// The subtree over P.leaves_per_warp whole leaves, in lane 0.
-template <plan P, class From, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> const& p, From& from, int thread) {
+template <plan P, class From, class Columns, class... Leaves, class Beside>
+__device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> const& p, From& from, int thread, Beside const& beside) {
   using Program = program<Columns, Leaves...>;
   using Evens = pack<typename even_states<Leaves>::state...>;
   constexpr int count = P.leaves_per_warp;
@@ -231,7 +236,7 @@ __device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> c
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     running_folds<P, Leaves...> folds(p.leaves);
-    feed_whole_leaf<P>(p, from, k, thread, folds);
+    feed_whole_leaf<P>(p, from, k, thread, folds, beside);
     auto const closed = folds.close(p.leaves, thread);
     for_each_index<Program::leaf_count>(
         [&](auto i) { get<i>(s) = even_states<nth_t<i, Leaves...>>::from(get<i>(p.leaves).monoid, get<i>(closed)); });
@@ -264,25 +269,25 @@ __device__ __forceinline__ auto fold_whole_subtree(program<Columns, Leaves...> c
 /// The subtree over P.leaves_per_warp leaves, as far as they exist, in lane 0; the first must exist. Spread leaves are
 /// merged as trees side by side; a single one stays spread. Where only the order of elements is kept, they all stay spread, in
 /// the order of lanes.
-template <plan P, class Program>
+template <plan P, class Program, class Beside>
 __device__ __forceinline__ typename Program::states fold_subtree(Program const& p, i64 leaf, leaf_counts const& n,
-                                                                int thread) {
+                                                                int thread, Beside const& beside) {
   using States = typename Program::states;
   constexpr int count = P.leaves_per_warp;
   leaves_of_warp<P, Program> from(p, leaf, n.whole);
   constexpr bool keeps_order = P.order == combine_order::ordered;
   if constexpr (count == 1 && !keeps_order)
-    return fold_leaf<P>(p, from, 0, leaf < n.whole, thread);
+    return fold_leaf<P>(p, from, 0, leaf < n.whole, thread, beside);
   if constexpr (any_counted(static_cast<Program const*>(nullptr)) && !keeps_order)
     if (leaf + count <= n.whole)
-      return fold_whole_subtree<P>(p, from, thread);
+      return fold_whole_subtree<P>(p, from, thread, beside);
   int const present = n.all - leaf < count ? int(n.all - leaf) : count;
   level_stack<States, levels_of(count)> stack;
   States s;
 #pragma unroll 1
   for (int k = 0; k < count; ++k) {
     if (k < present)
-      s = fold_leaf<P>(p, from, k, leaf + k < n.whole, thread);
+      s = fold_leaf<P>(p, from, k, leaf + k < n.whole, thread, beside);
     auto const merge = [&](States const& left, States const& right, int level) {
       States out = left;
       for_each_index<Program::leaf_count>([&](auto i) {
@@ -314,8 +319,8 @@ __device__ __forceinline__ typename Program::states fold_subtree(Program const& 
 }
 
 /// The state of one thread over P.leaves_per_warp leaves, as far as they exist, in any order: the warps of a block stand side by side.
-template <plan P, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread) {
+template <plan P, class Columns, class... Leaves, class Beside>
+__device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p, i64 leaf, leaf_counts const& n, int thread, Beside const& beside) {
   running_folds<P, Leaves...> folds(p.leaves);
   if (leaf < n.all) {
     constexpr int step = P.warps_per_block();
@@ -323,9 +328,9 @@ __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p
 #pragma unroll 1
     for (int k = 0; k < P.leaves_per_warp && leaf + k * step < n.all; ++k)
       if (leaf + k * step < n.whole)
-        feed_whole_leaf<P>(p, from, k, thread, folds);
+        feed_whole_leaf<P>(p, from, k, thread, folds, beside);
       else
-        feed_ragged_leaf<P>(p, leaf + k * step, thread, folds);
+        feed_ragged_leaf<P>(p, leaf + k * step, thread, folds, beside);
   }
   return folds.close_freely(p.leaves);
 }

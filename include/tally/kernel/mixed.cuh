@@ -7,6 +7,7 @@
 
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/beside.cuh>
 #include <tally/kernel/even_states.cuh>
 #include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/leaving.cuh>
@@ -148,9 +149,10 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
 
 /// One unit: the states of its columns and of the leaves of its rows go to memory when its tiles are folded, those of the rows through
 /// shared memory: a lane's rows lie far from each other.
-template <mixed_plan P, bool Whole, int Own, class Program, class Along>
+template <mixed_plan P, bool Whole, int Own, class Program, class Along, class Beside>
 __device__ __forceinline__ void fold_unit(Program const& down, Along const& along, mixed_cut const& cut, int slot, int chunk,
-                                          typename Program::states* of_columns, typename Along::states* of_rows, unsigned char* room) {
+                                          typename Program::states* of_columns, typename Along::states* of_rows, unsigned char* room,
+                                          Beside const& beside) {
   constexpr leaf_shape shape = shape_of<Program>;
   constexpr int width = shape.elements(), V = width / mixed_folding_threads;
   int const thread = int(threadIdx.x) - 32, warp = thread / 32;
@@ -179,9 +181,15 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
         auto strip = tile_strip_of<V, width, shape.rows>(down.columns);
         strip.load(tile, r, thread * V);
         i64 const row = first_row + r * shape.lanes();
+        auto const row_at = [&](int v) { return strip.row_at(down.columns, v, row * cut.columns + first_column + thread * V + v, row); };
 #pragma unroll
         for (int v = 0; v < V; ++v)
-          step(v, Whole || r < present, strip.row_at(down.columns, v, row * cut.columns + first_column + thread * V + v, row));
+          step(v, Whole || r < present, row_at(v));
+        if constexpr (Whole)
+          beside.template add_warp<V>(row_at);
+        else
+          for (int v = 0; v < V && r < present && thread * V + v < here; ++v)
+            beside.add(row_at(v));
       }
     });
   });
@@ -202,13 +210,17 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
 }
 
 /// Columns of a matrix, and its rows and its total where Rows and Total have leaves; one of them has. The result says where the total goes.
-template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total, class Result>
+/// Keys: folds by key beside them, whose tables are in shared memory behind tiles and rows.
+template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total, class Result, class... Keys>
 __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     mixed(__grid_constant__ Columns const down, __grid_constant__ ColumnNodes const column_nodes, __grid_constant__ Rows const rows,
           __grid_constant__ RowNodes const row_nodes, __grid_constant__ Total const total, __grid_constant__ mixed_cut const cut,
           answer_arrays const to_columns, answer_arrays const to_rows, __grid_constant__ Result const to_total, mixed_places const at,
-          [[maybe_unused]] launch_order const order) {
+          [[maybe_unused]] launch_order const order, __grid_constant__ Keys const... keys) {
+  static_assert(sizeof...(Keys) == 0 || !P.reads_ahead, "the tables of all are emptied by the launch in front");
   extern __shared__ __align__(128) unsigned char room[];
+  tables_beside<Keys...> const tables(room, keys...);
+  tables.open();
   constexpr leaf_shape shape = shape_of<Columns>;
   auto const along = beside_each_other(down.columns, rows, total);
   using Along = cuda::std::remove_cvref_t<decltype(along)>;
@@ -219,9 +231,10 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     begins_ahead(order, P.stages > 0);
   bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
   if (whole)
-    fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
+    fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room, tables);
   else
-    fold_unit<P, false, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room);
+    fold_unit<P, false, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room, tables);
+  tables.give();
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
   bool last[2]{};

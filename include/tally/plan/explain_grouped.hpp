@@ -12,7 +12,7 @@
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
 #include <tally/plan/find_keys.hpp>
-#include <tally/plan/keys.hpp>
+#include <tally/plan/keys_beside.hpp>
 #include <tally/plan/mixed.hpp>
 #include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
@@ -31,7 +31,7 @@ struct column_origin {
   int index; ///< of the head's column, or of the domain
 };
 
-/// One read of the source: a grouping, all folds of the whole, or the elements themselves. Its members are compiled once, not in every
+/// One domain: a grouping, all folds of the whole, or the elements themselves. Its members are compiled once, not in every
 /// user's file.
 struct domain_description {
   domain_description();
@@ -53,7 +53,10 @@ struct domain_description {
   bool looks_at_positions = false;
   bool in_rows = false, in_columns = false; ///< how a host folds numbers of axes where they lie
   bool in_turn = false;      ///< whether the tile loop of a host can take a group of axes
-  bool shares_read = false;  ///< folded in the read of the columns before it
+  bool shares_read = false;  ///< folded in the read of another domain
+  int number_beside = -1;    ///< of keys that a GPU may fold in the read of another domain: their number among those; -1: it may not
+  keys_beside_planned of_beside{}; ///< of those, where they are
+  bool has_keys_beside = false; ///< its read folds such keys too
   std::string no_kernel;     ///< why only the host can fold it; empty where a GPU can
   std::string route;         ///< "threads_along_group", "strips of groups"
   std::string shape;         ///< the route in words
@@ -106,6 +109,9 @@ struct grouped_description {
   mixed_planned joined{};
   /// The PTX of that read; null where no kernel can be made.
   std::string (*ptx_of)(grouped_description const&) = nullptr;
+  facts whole{}; ///< of the folds of the whole, or of a count, where a GPU may fold keys beside them
+  planned of_whole{};
+  std::string (*ptx_of_whole)(grouped_description const&) = nullptr; ///< of the read of both
 
   /// Reads of the source.
   i64 passes() const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/plan/axes_facts.hpp>
+#include <tally/plan/keys_beside.hpp>
 #include <tally/plan/mixed_plan.hpp>
 
 namespace tally::inline v0 {
@@ -19,6 +20,7 @@ struct mixed_facts {
   bool exact;          ///< any fold of any domain
   bool total;          ///< folds of the whole are asked for
   bool rows;           ///< folds of the rows are asked for
+  i64 bytes_beside = 0; ///< of the tables of folds by key that the read does too, in a block
 };
 
 /// The plan and the cut of one launch; `joins` is false where separate reads are made, for the reasons given.
@@ -26,6 +28,7 @@ struct mixed_planned {
   bool joins;
   mixed_plan plan;
   mixed_cut cut;
+  i64 begin_of_tables; ///< of folds by key, behind tiles and rows
   i64 shared_bytes;
   why_not_list why_not;
   constexpr bool total_joins() const { return cut.total; }
@@ -78,13 +81,21 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   for (int c = 0; c < f.of.source_count; ++c)
     if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0)
       aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
-  out.plan.blocks_per_multiprocessor = 6 * tile <= room && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
-  i64 const fit = (room / out.plan.blocks_per_multiprocessor - mixed_row_bytes(f)) / (tile > 0 ? tile : 1);
+  i64 const beside = mixed_row_bytes(f) + f.bytes_beside;
+  bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
+  out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
+  i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / (tile > 0 ? tile : 1);
   out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor))) : 0;
   if (!aligned)
     out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
-  out.shared_bytes = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + mixed_row_bytes(f);
+  i64 const own = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + mixed_row_bytes(f);
+  out.begin_of_tables = begin_of_tables(own);
+  out.shared_bytes = f.bytes_beside > 0 ? out.begin_of_tables + f.bytes_beside : own;
   out.plan.reads_ahead = f.of.queued && f.of.target.compute_major >= 9;
+  if (f.bytes_beside > 0 && aligned && out.plan.stages == 0) {
+    out.why_not.add("tables beside", "{0} bytes of them leave no room for two tiles", -1, f.bytes_beside);
+    return false;
+  }
   if (out.shared_bytes > room) {
     out.why_not.add("one read", "a tile and its rows take {0} bytes of shared memory, a block has {1}", -1, out.shared_bytes, room);
     return false;

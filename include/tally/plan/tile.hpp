@@ -43,6 +43,15 @@ constexpr int leaves_without_ring(facts const& f) {
   return !f.any_exact() && f.state_bytes() > 8 && enough ? 8 : 1;
 }
 
+/// The same where every block has tables of folds by key to fill and to give away: as many as leave the chip blocks for a turn and a half.
+constexpr int leaves_beside_keys(facts const& f, plan const& p) {
+  i64 const warps = i64(p.warps_per_block()) * p.blocks_per_multiprocessor * f.target.multiprocessors;
+  int leaves = 1;
+  while (leaves < 32 && f.leaves() >= 3 * warps * leaves)
+    leaves *= 2;
+  return leaves;
+}
+
 /// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
 inline constexpr i64 bytes_for_rooms = 47 * 1024;
 constexpr i64 room_bytes(facts const& f, i64 warps) {
@@ -63,6 +72,8 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
                         : f.any_exact()                        ? threads_of_exact(f)
                                                                : 512;
   p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
+  if (f.keys_beside)
+    p.leaves_per_warp = leaves_beside_keys(f, p);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
             f.source_count, f.running_bytes());

@@ -191,24 +191,79 @@ template <class... Options, class R>
   }
 }
 
-template <class Read>
+/// The keyed domains that are beside others, as their kernel knows them.
+template <class Domains>
+struct described_keys;
+template <class... Where, class... Program, class... Nodes>
+struct described_keys<pack<domain<Where, Program, Nodes>...>> {
+  gpu::keys_beside_request requests[sizeof...(Where) + 1]{};
+  gpu::keys_of_read joined{};
+  explicit described_keys(grouped_description const& d) {
+    gpu::keyed_type const* const types[] = {&keyed_types<Where, Program, Nodes>::type()..., nullptr};
+    std::size_t const bytes[] = {sizeof(keys_beside<Where, Program>)..., 0};
+    for (auto const& one : d.domains)
+      if (one.number_beside >= 0 && one.of_beside.joins) {
+        auto& request = requests[one.number_beside];
+        request.keys.type = types[one.number_beside];
+        request.planned = one.of_beside;
+        request.argument_bytes = bytes[one.number_beside];
+        joined.of[one.number_beside] = &request;
+      }
+  }
+};
+template <class Read, class Domains>
 [[gnu::cold]] std::string ptx_of_mixed(grouped_description const& d) {
   auto request = Read::request_of_types();
+  described_keys<Domains> keys(d);
   request.f = d.mixed;
+  request.keys = &keys.joined;
   return gpu::ptx_of(gpu::unit_of(request, d.joined.plan), d.head.facts.target);
 }
+template <class Program, class Domains>
+[[gnu::cold]] std::string ptx_of_whole(grouped_description const& d) {
+  described_keys<Domains> const keys(d);
+  return gpu::ptx_of(gpu::unit_of(type_of<Program>(), d.of_whole.plan, d.whole, keys.joined, &definitions_with_keys<Program, Domains>), d.head.facts.target);
+}
+/// How many domains stand in front of those of a reduction.
+template <class R>
+int domains_before(grouped_description const& out, R const& r) {
+  constexpr bool any_whole = decltype(whole_folds(r.folds))::size > 0;
+  return int(out.domains.size()) - groupings_in(static_cast<std::remove_cvref_t<decltype(r.folds)> const*>(nullptr)) - int(any_whole);
+}
+/// Keyed groupings whose elements another read may fold too.
+template <bool Fast, class... Options, class R>
+[[gnu::cold]] void describe_keys_beside(grouped_description& out, R const& r, contract c) {
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  using Pipe = std::remove_cvref_t<decltype(pipe)>;
+  using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
+  using Items = std::remove_cvref_t<decltype(r.folds)>;
+  int const before = domains_before(out, r);
+  for_each_index<Items::size>([&](auto i) {
+    if constexpr (is_beside<Fast, std::remove_cvref_t<decltype(get<i>(r.folds))>, Pipe>) {
+      constexpr int number = number_beside<Fast, i, Pipe>(static_cast<Items const*>(nullptr));
+      if (number < max_keys_beside)
+        out.domains[std::size_t(before + i - whole_folds_before<i>(&r.folds))].number_beside = number;
+    }
+  });
+  auto const whole = read_with_keys(bind_to(pipe, whole_folds(r.folds)).program);
+  using Program = std::remove_cvref_t<decltype(whole)>;
+  out.whole = facts_of(whole, target{}, c);
+  out.whole.keys_beside = true;
+  if constexpr (Program::lowerable)
+    out.ptx_of_whole = &ptx_of_whole<Program, Domains>;
+}
 /// What mixed_read knows of a matrix whose columns, rows and whole may share a read.
-template <class... Options, class R>
+template <bool Fast, class... Options, class R>
 [[gnu::cold]] void describe_mixed(grouped_description& out, R const& r, contract c) {
   constexpr mixed_items at = mixed_items_of<R>;
-  constexpr bool any_whole = decltype(whole_folds(r.folds))::size > 0;
-  int const before = int(out.domains.size()) - groupings_in(static_cast<std::remove_cvref_t<decltype(r.folds)> const*>(nullptr)) - int(any_whole);
+  int const before = domains_before(out, r);
   auto const pipe = pipe_for<Options...>(r.pipe);
   auto const whole = bind_to(pipe, whole_folds(r.folds));
   auto const columns = get<at.columns>(r.folds).bind(pipe);
   auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
   auto const total = with_leaves(columns.program.columns, whole.program.leaves);
-  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
+  using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
+  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains_of<Domains>>;
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
   axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
   out.is_matrix = true;
@@ -217,7 +272,14 @@ template <class... Options, class R>
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
   out.mixed = Read::facts(columns.program, layout, c);
   if constexpr (Columns::lowerable)
-    out.ptx_of = &ptx_of_mixed<Read>;
+    out.ptx_of = &ptx_of_mixed<Read, Domains>;
+}
+
+template <bool Fast, class... Options, class R>
+[[gnu::cold]] void describe_shared_reads(grouped_description& out, R const& r, contract c) {
+  if constexpr (mixed_items_of<R>.columns >= 0)
+    describe_mixed<Fast, Options...>(out, r, c);
+  describe_keys_beside<Fast, Options...>(out, r, c);
 }
 
 /// The columns of a pipe's source.
@@ -232,8 +294,12 @@ template <class... Options, class R>
 [[gnu::cold]] void describe_items(grouped_description& out, R const& r, contract c, name_list const& names) {
   unpack([&](auto const&... item) { (describe_item<Options...>(out, r, item, c, names), ...); }, r.folds);
   describe_whole<Options...>(out, r, c, names);
-  if constexpr (mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
-    describe_mixed<Options...>(out, r, c);
+  if constexpr (may_share_reads<Options...>(static_cast<R const*>(nullptr))) {
+    if (c == contract::fast)
+      describe_shared_reads<true, Options...>(out, r, c);
+    else
+      describe_shared_reads<false, Options...>(out, r, c);
+  }
 }
 template <class... Options, class R>
 [[gnu::cold]] grouped_description describe_grouped(R const& r, contract c) {

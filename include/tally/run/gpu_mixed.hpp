@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tally/plan/mixed.hpp>
-#include <tally/run/gpu_groups.hpp>
+#include <tally/run/gpu_keys_beside.hpp>
 
 namespace tally::inline v0::gpu {
 
@@ -19,7 +19,7 @@ struct mixed_answers {
 struct mixed_request {
   group_type const *columns_type, *rows_type, *total_type;
   std::string (*definitions)(); ///< device text that all three need
-  kernels_of<mixed_plan>* kernels;
+  kernels_of<plan_beside<mixed_plan>>* kernels;
   void *columns, *rows, *total; ///< programs; pointers of staged columns are replaced in the first, which is the one that reads
   void const *column_nodes, *row_nodes;
   column_place places[max_sources];
@@ -29,6 +29,7 @@ struct mixed_request {
   answers_in_kernel const* finished = nullptr; ///< answers of the whole instead, of nodes that total_type knows; null: states
   int ordinal;
   stream_ref stream;
+  keys_of_read* keys = nullptr; ///< folds by key that the read does too; null: none
   bool launches = true; ///< false: everything is made that a launch needs, and nothing is queued
 };
 

@@ -146,38 +146,137 @@ template <class R>
 inline constexpr mixed_items mixed_items_of =
     find_mixed_items(rank_of<std::remove_cvref_t<decltype(R::pipe.source)>>, static_cast<decltype(R::folds) const*>(nullptr));
 
-/// The same on a GPU: columns, rows and the whole in one read where they make a matrix, everything else apart.
-template <class... Options, class R>
-auto run_grouped_mixed(R const& r, on::gpu_place where, contract c) {
-  constexpr mixed_items at = mixed_items_of<R>;
-  if (gpu::device_count() == 0)
-    throw no_gpu(gpu::why_no_device());
-  auto const pipe = pipe_for<Options...>(r.pipe);
-  auto const whole = bind_to(pipe, whole_folds(r.folds));
-  check_folds(whole.program.leaves);
-  auto read = mixed_read_of<at>(r.folds, pipe, whole.program.leaves, where, c);
-  if (!read.joins())
-    return run_grouped_apart<Options...>(r, where, c);
-  read.queue();
-  auto const states = read.planned().total_joins() ? read.total() : compute(whole.program, where, c);
-  check_overflow(whole.program.leaves, states);
-  auto const answer = [&]<int I>(index_constant<I>) {
-    if constexpr (I == at.columns)
-      return read.columns_of(r.pipe.source);
-    else if constexpr (I == at.rows)
-      return read.rows_of(r.pipe.source);
+/// What the reads of a reduction on a GPU share: its items, its folds of the whole, bound, and its keyed groupings that may be beside others.
+template <bool Fast, class R, class Pipe, class Whole, class Keys, class... Options>
+class shared_reads {
+  static constexpr mixed_items matrix = mixed_items_of<R>;
+  static constexpr bool is_matrix = matrix.columns >= 0;
+  using Program = decltype(Whole::program);
+  using Domains = typename Keys::domains;
+  R const& r_;
+  Pipe const& pipe_;
+  Whole const& whole_;
+  Keys& keys_;
+  on::gpu_place where_;
+  contract c_;
+  gpu::keys_of_read joined_{};
+
+public:
+  shared_reads(R const& r, Pipe const& pipe, Whole const& whole, Keys& keys, on::gpu_place where, contract c)
+      : r_(r), pipe_(pipe), whole_(whole), keys_(keys), where_(where), c_(c) {}
+
+  auto run() {
+    gpu::keys_beside_request* first[max_keys_beside]{};
+    keys_.list(first, max_keys_beside);
+    auto const possible = gpu::plan_beside_each_other(first, where_.ordinal);
+    if constexpr (is_matrix) {
+      joined_ = possible;
+      auto both = mixed_read_of<matrix, keyed_domains_of<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
+      if (both.joins())
+        return answers_of_matrix(both);
+      joined_ = {};
+      if (possible.any()) {
+        auto alone = mixed_read_of<matrix, keyed_domains_of<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_);
+        if (alone.joins())
+          return answers_of_matrix(alone);
+      }
+    }
+    joined_ = may_join_the_whole(possible) ? possible : gpu::keys_of_read{};
+    auto const states = joined_.any() ? fold_whole_with_keys() : compute(whole_.program, where_, c_);
+    check_overflow(whole_.program.leaves, states);
+    return answers([&](auto) {}, states);
+  }
+
+private:
+  bool may_join_the_whole(gpu::keys_of_read const& keys) const {
+    int n = Program::leaf_count > 0 ? 1 : 0;
+    for (auto const* one : keys.of)
+      n += one != nullptr ? 1 : 0;
+    return n > 1 && keys.any() && !any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr));
+  }
+  typename Program::states fold_whole_with_keys() {
+    static gpu::kernels_of<plan_beside<plan>> kernels;
+    auto p = read_with_keys(whole_.program);
+    auto states = p.identity();
+    keys_.make_room(joined_);
+    auto request = request_for(p, where_, c_);
+    gpu::run(request, joined_, kernels, &definitions_with_keys<decltype(p), Domains>, &states);
+    if constexpr (Program::leaf_count > 0)
+      return states;
     else
-      return answer_of_item<I, Options...>(r, whole, states, where, c);
-  };
-  return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r.folds)::size>{});
+      return {};
+  }
+  template <class Read>
+  auto answers_of_matrix(Read& read) {
+    keys_.make_room(joined_);
+    read.queue();
+    auto const states = read.planned().total_joins() ? read.total() : compute(whole_.program, where_, c_);
+    check_overflow(whole_.program.leaves, states);
+    return answers(
+        [&]<int I>(index_constant<I>) {
+          if constexpr (I == matrix.columns)
+            return read.columns_of(r_.pipe.source);
+          else if constexpr (I == matrix.rows)
+            return read.rows_of(r_.pipe.source);
+        },
+        states);
+  }
+  /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing.
+  template <class OfMatrix, class States>
+  auto answers(OfMatrix const& of_matrix, States const& states) {
+    auto const answer = [&]<int I>(index_constant<I> i) {
+      using Item = std::remove_cvref_t<decltype(get<I>(r_.folds))>;
+      if constexpr (!std::is_void_v<decltype(of_matrix(i))>) {
+        return of_matrix(i);
+      } else {
+        if constexpr (is_beside<Fast, Item, Pipe>) {
+          constexpr int number = number_beside<Fast, I, Pipe>(static_cast<std::remove_cvref_t<decltype(r_.folds)> const*>(nullptr));
+          if constexpr (number < max_keys_beside)
+            if (joined_.of[number] != nullptr)
+              return keys_.template get<number>().fetch();
+        }
+        return answer_of_item<I, Options...>(r_, whole_, states, where_, c_);
+      }
+    };
+    return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r_.folds)::size>{});
+  }
+};
+
+/// The same on a GPU, with as few reads as there need be: columns, rows and the whole of a matrix in one, or the whole, and keys beside.
+template <bool Fast, class... Options, class R>
+auto run_grouped_together(R const& r, on::gpu_place where, contract c) {
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  using Pipe = std::remove_cvref_t<decltype(pipe)>;
+  auto whole = bind_to(pipe, whole_folds(r.folds));
+  check_folds(whole.program.leaves);
+  if (where.ordinal < 0) {
+    gpu::column_place places[max_sources]{};
+    places_of(whole.program, places);
+    int const home = whole.program.extent > 0 ? gpu::home_of(places, decltype(whole.program.columns)::size) : -1;
+    where.ordinal = home < 0 ? 0 : home;
+  }
+  auto keys = keys_beside_of(domains_beside<Fast>(r.folds, pipe), r.pipe.source, where, c);
+  return shared_reads<Fast, R, Pipe, std::remove_cvref_t<decltype(whole)>, decltype(keys), Options...>(r, pipe, whole, keys, where, c).run();
+}
+
+/// Whether several items of a reduction may share a read on a GPU.
+template <class... Options, class R>
+constexpr bool may_share_reads(R const*) {
+  using Pipe = decltype(pipe_for<Options...>(std::declval<R const&>().pipe));
+  using Items = std::remove_cvref_t<decltype(std::declval<R const&>().folds)>;
+  constexpr bool keyed = []<class... I>(pack<I...> const*) { return (false || ... || is_beside<false, I, Pipe>); }(static_cast<Items const*>(nullptr));
+  return Items::size > 1 && (keyed || mixed_items_of<R>.columns >= 0);
 }
 
 template <class... Options, class R, class Place>
 auto run_grouped_at(R const& r, Place where, contract c) {
-  if constexpr (std::same_as<Place, on::gpu_place> && mixed_items_of<R>.columns >= 0 && decltype(r.folds)::size > 1)
-    return run_grouped_mixed<Options...>(r, where, c);
-  else
+  if constexpr (std::same_as<Place, on::gpu_place> && may_share_reads<Options...>(static_cast<R const*>(nullptr))) {
+    if (gpu::device_count() == 0)
+      throw no_gpu(gpu::why_no_device());
+    return c == contract::fast ? run_grouped_together<true, Options...>(r, where, c) : run_grouped_together<false, Options...>(r, where, c);
+  } else {
     return run_grouped_apart<Options...>(r, where, c);
+  }
 }
 
 /// On the GPU that holds the columns, else on the CPU.

@@ -179,6 +179,16 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
           types::neighbour_bytes(), types::gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
+/// Throws key_out_of_range or overflow where a read that has been queued met one.
+template <class Where, class Program>
+void throw_stray_of(gpu::keys_request const& r, gpu::keys_in_flight const& flight, Where const& where, Program const& p) {
+  if (auto const stray = gpu::stray_of(r, flight); stray.position >= 0) {
+    using Row = decltype(row_at_place(p.columns, std::declval<grid_place<decltype(p.columns)::size> const&>(), i64{}));
+    using K = std::remove_cvref_t<decltype(where.key.eval(std::declval<Row const&>()))>;
+    throw_stray({stray.position, static_cast<i64>(stray.key), K(0) < K(-1)}, where.bins);
+  }
+}
+
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
@@ -207,11 +217,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   r.to = answers.places();
   gpu::keys_in_flight flight;
   gpu::enqueue(r, kernels, flight);
-  if (auto const stray = gpu::stray_of(r, flight); stray.position >= 0) {
-    using Row = decltype(row_at_place(p.columns, std::declval<grid_place<decltype(p.columns)::size> const&>(), i64{}));
-    using K = std::remove_cvref_t<decltype(d.where.key.eval(std::declval<Row const&>()))>;
-    throw_stray({stray.position, static_cast<i64>(stray.key), K(0) < K(-1)}, d.where.bins);
-  }
+  throw_stray_of(r, flight, d.where, p);
   return answers.template fetch<kept>(extents);
 }
 

@@ -9,6 +9,7 @@
 
 #include <tally/run/check.hpp>
 #include <tally/run/gpu_mixed.hpp>
+#include <tally/run/keys_beside.hpp>
 #include <tally/run/run_over.hpp>
 
 namespace tally::inline v0::detail {
@@ -67,11 +68,6 @@ constexpr int words_while_closing(pack<Leaves...> const*) {
   return (0 + ... + words_while_closing<Leaves>());
 }
 
-/// A program of no folds over the same columns.
-template <class Columns, class... Leaves>
-auto with_leaves(Columns const& c, pack<Leaves...> const& leaves) {
-  return program<Columns, Leaves...>{c, 0, 0, leaves};
-}
 /// The rows' domain, or one of no folds.
 template <int Item, class Folds, class Pipe, class Columns>
 auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Columns const& columns) {
@@ -83,20 +79,21 @@ auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Column
   }
 }
 
-/// The columns, rows and total of a matrix as one read.
-template <class ColumnDomain, class RowDomain, class Total>
+/// The columns, rows and total of a matrix as one read, with folds by key beside them that have Keyed types.
+template <class ColumnDomain, class RowDomain, class Total, class Keyed = keyed_domains<>>
 class mixed_read;
-template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class Total>
-class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, Total> {
+template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class Total, class Keyed>
+class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, Total, Keyed> {
 public:
   using Columns = std::remove_cvref_t<decltype(ColumnProgram::columns)>;
   using along = decltype(with_leaves(std::declval<Columns>(), join(std::declval<RowProgram>().leaves, std::declval<Total>().leaves)));
   using all = decltype(with_leaves(std::declval<Columns>(), join(std::declval<ColumnProgram>().leaves, std::declval<along>().leaves)));
+  using with_keys = decltype(with_leaves(std::declval<Columns>(), join(std::declval<all>().leaves, std::declval<typename Keyed::leaves>())));
   static constexpr bool has_rows = sizeof...(RowNodes) > 0;
 
   template <class Source>
   mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
-             Total const& total, Source const& s, on::gpu_place where, contract c, bool queued = false)
+             Total const& total, Source const& s, on::gpu_place where, contract c, bool queued, gpu::keys_of_read* keys)
       : columns_(columns), rows_(rows), total_(total) {
     axes_layout const at = layout_of(s, ColumnWhere::is_reduced);
     where.ordinal = ordinal_for(columns_.program, at, where);
@@ -113,6 +110,10 @@ public:
     places_in_grid(columns_.program, at, request_.places);
     request_.f = facts(columns_.program, at, c);
     request_.f.of.queued = queued;
+    if (keys != nullptr && keys->any()) {
+      request_.keys = keys;
+      request_.f.bytes_beside = keys->shared_bytes();
+    }
     if (at.groups > 0 && at.extent > 0)
       planned_ = gpu::plan_mixed(request_, staged_);
   }
@@ -130,12 +131,12 @@ public:
   }
   /// What the types alone say of a request.
   static gpu::mixed_request request_of_types() {
-    static gpu::kernels_of<mixed_plan> kernels;
+    static gpu::kernels_of<plan_beside<mixed_plan>> kernels;
     gpu::mixed_request r{};
     r.columns_type = &group_type_of<ColumnProgram, pack<ColumnNodes...>>();
     r.rows_type = &group_type_of<RowProgram, pack<RowNodes...>>();
     r.total_type = &group_type_of<Total, pack<>>();
-    r.definitions = &definitions_of<all>;
+    r.definitions = &definitions_of<with_keys>;
     r.kernels = &kernels;
     return r;
   }
@@ -151,7 +152,7 @@ public:
   /// The same with the answers of the whole, if it has joined. `launches` is that of gpu::mixed_request.
   template <class... Nodes>
   void queue_answers_to(answer_arrays const& columns, answer_arrays const& rows, pack<Nodes...> const& nodes, answer_arrays const& total, bool launches) {
-    static gpu::kernels_of<mixed_plan> kernels;
+    static gpu::kernels_of<plan_beside<mixed_plan>> kernels;
     answers_at<pack<Nodes...>> const answers{nodes, total};
     gpu::answers_in_kernel const finished{&group_type_of<Total, pack<Nodes...>>(), &answers, total.at, sizeof...(Nodes),
                                           most_bytes<group_answer_of<Nodes, Total>...>()};
@@ -217,15 +218,16 @@ private:
 };
 
 /// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.
-template <mixed_items At, class Folds, class Pipe, class Leaves>
-auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false) {
+template <mixed_items At, class Keyed = keyed_domains<>, class Folds, class Pipe, class Leaves>
+auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false,
+                   gpu::keys_of_read* keys = nullptr) {
   auto const columns = get<At.columns>(items).bind(pipe);
   auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
   check_folds(columns.program.leaves);
   check_folds(rows.program.leaves);
   auto const total = with_leaves(columns.program.columns, whole);
-  return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>(
-      columns, rows, total, pipe.source, where, c, queued);
+  return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, Keyed>(
+      columns, rows, total, pipe.source, where, c, queued, keys);
 }
 
 } // namespace tally::inline v0::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions with keys beside other folds, in one run and in a run for each domain, for together.py; answers come to the host. Test layer.
+#include <tally/tally.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace {
+
+using namespace tally;
+
+/// One run of all items, or a run for each.
+template <class Pipe, class... Items>
+auto computed(bool apart, Pipe const& pipe, Items const&... items) {
+  auto const one = [&](auto const& item) { return run(pipe | reduce(item), on::gpu); };
+  return apart ? std::tuple(one(items)...) : run(pipe | reduce(items...), on::gpu);
+}
+
+template <class Array>
+void put(Array const& from, double* to) {
+  std::copy(from.begin(), from.end(), to);
+}
+
+} // namespace
+
+/// Column, row and total sums and a histogram over [0, 1] of `rows` x `columns` floats: the histogram and the total are written, as doubles.
+extern "C" __attribute__((visibility("default"))) int image_together(int apart, float const* x, long long rows, long long columns, long long bins, double* out) {
+  try {
+    auto const [down, along, counts, total] = computed(apart != 0, from(shaped(x, rows, columns)), over<0>(sum), over<1>(sum), histogram(0, 1, bins), sum);
+    put(counts, out);
+    out[bins] = total;
+    return 0;
+  } catch (std::exception const& e) {
+    return std::fprintf(stderr, "%s\n", e.what()), 1;
+  }
+}
+
+/// The sum, the counts and sums of keys below `bins`, and a histogram over [0, 1] of 64 bins: the counts and the total are written.
+extern "C" __attribute__((visibility("default"))) int table_together(int apart, float const* x, unsigned const* keys, long long n, long long bins, int sums, double* out) {
+  try {
+    auto const pipe = from(device(x, n), device(keys, n));
+    if (sums != 0) {
+      auto const [total, by, parts] = computed(apart != 0, pipe, sum(_1), by_key(_2, bins, count, sum(_1)), histogram(_1, 0, 1, 64));
+      put(std::get<0>(by), out);
+      out[bins] = total;
+    } else {
+      auto const [total, counts, parts] = computed(apart != 0, pipe, sum(_1), by_key(_2, bins, count), histogram(_1, 0, 1, 64));
+      put(counts, out);
+      out[bins] = total;
+    }
+    return 0;
+  } catch (std::exception const& e) {
+    return std::fprintf(stderr, "%s\n", e.what()), 1;
+  }
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Keys and histograms beside other folds: tally in one run, tally in a run for each, and torch, in one process on one device, interleaved,
+# counts and totals checked first. Answers come to the host. The target `together` of the build makes its library. Test layer.
+"""Measures what one read of several domains is worth."""
+import argparse
+import ctypes
+import datetime
+import statistics
+import sys
+from pathlib import Path
+
+from turns import measure
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--library", default=str(Path(__file__).resolve().parents[2] / "build" / "bench" / "libtogether.so"))
+    p.add_argument("--trials", type=int, default=20)
+    p.add_argument("--only", default="", help="workloads whose name has this in it")
+    return p.parse_args()
+
+
+def main():
+    a = parse()
+    import torch
+
+    torch.manual_seed(20261125)
+    own = ctypes.CDLL(a.library)
+    pointer, number, flag = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_int
+    own.image_together.argtypes = [flag, pointer, number, number, number, pointer]
+    own.table_together.argtypes = [flag, pointer, pointer, number, number, flag, pointer]
+    print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
+    print("command: tests/bench/together.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
+    print(f"device: {torch.cuda.get_device_properties(0).name}, torch {torch.__version__}; median microseconds of {a.trials} interleaved trials")
+
+    def compare(what, bins, call, counts, total, peer):
+        if a.only not in what:
+            return
+        out = torch.zeros(bins + 1, dtype=torch.float64)
+
+        def tally(apart):
+            if call(apart, out.data_ptr()):
+                sys.exit("tally failed")
+
+        for apart in (0, 1):
+            out.fill_(-1)
+            tally(apart)
+            if not torch.equal(out[:bins], counts.double().cpu()) or abs(out[bins] - total) > 1e-4 * abs(total):
+                sys.exit(f"{what}: WRONG")
+        contestants = {"together": lambda: tally(0), "apart": lambda: tally(1), "torch": peer}
+        times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials, from_idle=True).items()}
+        text = "  ".join(f"{name} {t:.1f}" for name, t in times.items())
+        print(f"{what:44} apart/together {times['apart'] / times['together']:5.2f}  torch/together {times['torch'] / times['together']:6.2f}  {text}", flush=True)
+
+    for rows, columns in ((65536, 4096), (4096, 4096)):
+        x = torch.rand(rows, columns, device="cuda")
+        for bins in (64, 1024):
+            counts = torch.histc(x.double(), bins, 0, 1)
+
+            def peer():
+                return [t.cpu() for t in (x.sum(0), x.sum(1), x.sum(), torch.histc(x, bins, 0, 1))]
+
+            compare(f"image {rows} x {columns}, {bins} bins", bins, lambda apart, out: own.image_together(apart, x.data_ptr(), rows, columns, bins, out),
+                    counts, x.sum(dtype=torch.float64).item(), peer)
+        del x
+    for n in (1 << 28, 1 << 24):
+        x = torch.rand(n, device="cuda")
+        for bins in (16, 1000):
+            keys = torch.randint(0, bins, (n,), device="cuda", dtype=torch.int32)
+            for sums in (0, 1):
+
+                def peer():
+                    counted = torch.bincount(keys, minlength=bins)
+                    made = torch.bincount(keys, weights=x, minlength=bins) if sums else counted
+                    return [t.cpu() for t in (x.sum(), counted, made, torch.histc(x, 64, 0, 1))]
+
+                compare(f"2^{n.bit_length() - 1} by {bins} keys, {'counts and sums' if sums else 'counts'}", bins,
+                        lambda apart, out: own.table_together(apart, x.data_ptr(), keys.data_ptr(), n, bins, sums, out), torch.bincount(keys, minlength=bins),
+                        x.sum(dtype=torch.float64).item(), peer)
+            del keys
+        del x
+
+
+main()
