@@ -455,10 +455,9 @@ void read_keys_apart(grouped_description& d, char const* reason) {
 
 /// Whether columns, rows and the whole of a matrix are one read, with or without keys beside.
 void plan_matrix(grouped_description& d) {
-  if (!d.head.on_gpu || !d.is_matrix || !reads(d.domains[std::size_t(d.columns)])) return;
-  auto& columns = d.domains[std::size_t(d.columns)];
+  if (!d.head.on_gpu || !d.is_matrix || !reads(d.of_matrix())) return;
   d.mixed.of.target = d.head.facts.target;
-  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = columns.of.facts.sources[c].address_alignment;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = d.of_matrix().of.facts.sources[c].address_alignment;
   d.joined = make_mixed_plan(d.mixed);
   if (d.joined.joins || d.mixed.bytes_beside == 0) return;
   mixed_facts alone = d.mixed;
@@ -493,7 +492,7 @@ std::string blocks_of_matrix(grouped_description const& d) {
 }
 /// Keys that are folded in the read of a domain, or in that of the first of them.
 void word_keys_beside(grouped_description& d) {
-  domain_description* read = d.joined.joins ? &d.domains[std::size_t(d.columns)] : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
+  domain_description* read = d.joined.joins ? &d.of_matrix() : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
   for_each_beside(d, [&](domain_description& one) {
     auto const& table = one.of_beside;
     one.shares_read = read != nullptr;
@@ -521,18 +520,18 @@ void word_matrix(grouped_description& d) {
     d.why_not.push_back({r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), ""});
   }
   if (!d.joined.joins) return;
-  auto& columns = d.domains[std::size_t(d.columns)];
+  auto& first = d.of_matrix();
   auto const join = [&](domain_description& one) {
-    one.shares_read = &one != &columns;
+    one.shares_read = &one != &first;
     one.route = "mixed";
-    one.shape = one.shares_read ? "folded in the read of " + columns.name : "tiles of the matrix are folded down, along, and as a whole, in one read";
+    one.shape = one.shares_read ? "folded in the read of " + first.name : "every domain of one read folds the tiles of the matrix";
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
                         d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
                                                    : std::string("a tile that threads fill"));
     one.why_not.clear();
     for (auto& s : one.of.sources) s.load = "tiles in shared memory", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
   };
-  join(columns);
+  join(first);
   if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
   if (d.joined.total_joins()) join(d.domains.back());
 }

@@ -30,6 +30,7 @@ def main():
     own = ctypes.CDLL(a.library)
     pointer, number, flag = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_int
     own.image_together.argtypes = [flag, pointer, number, number, number, pointer]
+    own.rows_together.argtypes = own.image_together.argtypes
     own.table_together.argtypes = [flag, pointer, pointer, number, number, flag, pointer]
     print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
     print("command: tests/bench/together.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
@@ -47,7 +48,7 @@ def main():
         for apart in (0, 1):
             out.fill_(-1)
             tally(apart)
-            if not torch.equal(out[:bins], counts.double().cpu()) or abs(out[bins] - total) > 1e-4 * abs(total):
+            if not torch.equal(out[:bins], counts.double().cpu()) or (total is not None and abs(out[bins] - total) > 1e-4 * abs(total)):
                 sys.exit(f"{what}: WRONG")
         contestants = {"together": lambda: tally(0), "apart": lambda: tally(1), "torch": peer}
         times = {name: statistics.median(t) for name, t in measure(torch, contestants, a.trials, from_idle=True).items()}
@@ -62,8 +63,15 @@ def main():
             def peer():
                 return [t.cpu() for t in (x.sum(0), x.sum(1), x.sum(), torch.histc(x, bins, 0, 1))]
 
+            def peer_of_rows():
+                return [t.cpu() for t in (x.mean(1), torch.histc(x, bins, 0, 1))]
+
             compare(f"image {rows} x {columns}, {bins} bins", bins, lambda apart, out: own.image_together(apart, x.data_ptr(), rows, columns, bins, out),
                     counts, x.sum(dtype=torch.float64).item(), peer)
+            compare(f"rows of {rows} x {columns}, {bins} bins", bins, lambda apart, out: own.rows_together(apart, x.data_ptr(), rows, columns, bins, out),
+                    counts, None, peer_of_rows)
+        compare(f"rows of {rows} x {columns} and whole", 0, lambda apart, out: own.rows_together(apart, x.data_ptr(), rows, columns, 0, out),
+                counts[:0], x.sum(dtype=torch.float64).item(), lambda: [t.cpu() for t in (x.mean(1), x.sum())])
         del x
     for n in (1 << 28, 1 << 24):
         x = torch.rand(n, device="cuda")

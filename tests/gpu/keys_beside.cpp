@@ -110,6 +110,21 @@ TEST_CASE("an image's rows, columns, total, histogram and keys from one read") {
   same_and_shared(from(shaped(small.data(), 1200, 2048)) | reduce(over<0>(sum), over<1>(sum), histogram(-2, 2, 64), sum), 3);
 }
 
+TEST_CASE("rows or columns alone share their read with keys, and rows with the whole") {
+  if (no_kernels()) return;
+  for (auto const& [rows, columns] : {std::pair<i64, i64>{2048, 2048}, {1000, 1500}, {300, 1027}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    auto const x = uneven_numbers<float>(std::size_t(rows * columns));
+    auto const image = from(shaped(x.data(), rows, columns));
+    same_and_shared(image | reduce(over<1>(mean, max), histogram(-2, 2, 64)), 1);
+    same_and_shared(image | reduce(histogram(-2, 2, 64), over<0>(variance), by_key(index_along<1> % 3, 3, sum(_1))), 2);
+  }
+  std::vector<bf16> large(std::size_t(20'000) * 2048); // more than L2 holds
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = bf16(float(int(i % 977) - 400) / 64);
+  same_and_shared(from(shaped(large.data(), 20'000, 2048)) | reduce(over<1>(sum), sum, max), 1);
+}
+
 TEST_CASE("sources of several axes, in order and not, have keys beside the whole too") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(700 * 300);

@@ -70,7 +70,10 @@ TEST_CASE("keys join the folds of the whole, the read of a matrix, or each other
   CHECK(shared_of(x | reduce(by_key(_2, 16, sum(_1)), count)) == each{false, false}); // a count of all is the extent
   auto const m = from(matrix<float>(8192, 4096));
   CHECK(shared_of(m | reduce(over<0>(sum), over<1>(sum), histogram(0, 1, 256), sum)) == each{false, true, true, true});
-  CHECK(shared_of(m | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, false});
+  CHECK(shared_of(m | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, true});
+  CHECK(shared_of(m | reduce(histogram(0, 1, 256), over<0>(sum))) == each{true, false});
+  CHECK(shared_of(m | reduce(over<1>(sum), sum)) == each{false, true});
+  CHECK(shared_of(from(matrix<float>(8192, 400)) | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, false});
   CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 100'000, sum(_1)))) == each{false, false});
   CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 16, sum(_1))), exact) == each{false, false});
 }

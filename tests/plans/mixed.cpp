@@ -27,7 +27,7 @@ mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
   f.columns.reduced[0] = {rows, columns, {row_step}};
   f.column_words = 28;
   f.along_bytes = 8;
-  f.commutative = f.total = f.rows = true;
+  f.commutative = f.total = f.rows = f.folds_columns = true;
   return f;
 }
 bool says(mixed_planned const& p, char const* reason) {
@@ -65,6 +65,20 @@ TEST_CASE("rows that are not aligned are copied by threads, rows that are no sub
   CHECK(says(odd, "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
+}
+
+TEST_CASE("rows share a read with the whole where L2 does not hold it, and with tables wherever") {
+  auto large = sums_of(65536, 4096, 4096), little = sums_of(4096, 2048, 2048);
+  large.folds_columns = little.folds_columns = false;
+  CHECK(make_mixed_plan(large).joins);
+  CHECK_FALSE(make_mixed_plan(little).joins);
+  CHECK(says(make_mixed_plan(little), "from L2"));
+  little.bytes_beside = 1024;
+  CHECK(make_mixed_plan(little).joins);
+  little.rows = little.total = false; // tables alone are no matter of tiles
+  CHECK_FALSE(make_mixed_plan(little).joins);
+  little.folds_columns = true;
+  CHECK(make_mixed_plan(little).joins);
 }
 
 TEST_CASE("columns that share their read with nothing are no matter of tiles") {

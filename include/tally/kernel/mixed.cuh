@@ -109,6 +109,15 @@ private:
   }
 };
 
+/// No fold of the columns: their elements are only shown.
+template <bool Whole, int V, class Columns>
+struct column_lanes<Whole, V, program<Columns>> {
+  template <class Row>
+  __device__ __forceinline__ void add(program<Columns> const&, int, Row const& row_of) {
+    row_of([](int, bool, auto const&) {});
+  }
+};
+
 /// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by its position.
 template <bool Whole, int Own, class... Columns, class... Leaves>
 __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, unsigned char const* tile, int row, i64 position,
@@ -169,12 +178,13 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
                                    [&](int k, unsigned char const* tile) {
     int const present = rows_of(k);
     i64 const first_row = band + lane + k;
-    if (Whole || warp < present) {
-      i64 const row = first_row + warp * shape.lanes();
-      auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
-      if (thread % 32 == 0)
-        held[warp * cut.lanes_of_unit + k] = s;
-    }
+    if constexpr (Along::leaf_count > 0)
+      if (Whole || warp < present) {
+        i64 const row = first_row + warp * shape.lanes();
+        auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
+        if (thread % 32 == 0)
+          held[warp * cut.lanes_of_unit + k] = s;
+      }
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
@@ -197,20 +207,21 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
     wait_for_launch_in_front();
   if (thread < 0)
     return;
-  for (int i = thread; i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
+  for (int i = thread; Along::leaf_count > 0 && i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
     if (int const k = i % cut.lanes_of_unit, r = i / cut.lanes_of_unit; Whole || (k < tiles && r < rows_of(k)))
       of_rows[i64(chunk) * cut.rows + band + lane + k + r * shape.lanes()] = held[i];
-  if constexpr (!Whole)
-    for (int k = tiles; k < cut.lanes_of_unit; ++k)
-      columns.add_nothing(down, k);
+  if constexpr (Program::leaf_count > 0) {
+    if constexpr (!Whole)
+      for (int k = tiles; k < cut.lanes_of_unit; ++k)
+        columns.add_nothing(down, k);
 #pragma unroll
-  for (int v = 0; v < V; ++v)
-    if (int const c = thread * V + v; Whole || c < here)
-      of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
+    for (int v = 0; v < V; ++v)
+      if (int const c = thread * V + v; Whole || c < here)
+        of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
+  }
 }
 
-/// Columns of a matrix, and its rows and its total where Rows and Total have leaves; one of them has. The result says where the total goes.
-/// Keys: folds by key beside them, whose tables are in shared memory behind tiles and rows.
+/// Columns, rows and total of a matrix, as far as their programs have leaves. The result says where the total goes. Keys: folds by key beside them, whose tables are in shared memory behind tiles and rows.
 template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total, class Result, class... Keys>
 __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     mixed(__grid_constant__ Columns const down, __grid_constant__ ColumnNodes const column_nodes, __grid_constant__ Rows const rows,
@@ -224,7 +235,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   constexpr leaf_shape shape = shape_of<Columns>;
   auto const along = beside_each_other(down.columns, rows, total);
   using Along = cuda::std::remove_cvref_t<decltype(along)>;
-  static_assert(Along::leaf_count > 0, "columns alone are folded by threads across groups");
+  static_assert(Along::leaf_count > 0 || sizeof...(Keys) > 0, "columns alone are folded by threads across groups");
   int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
   auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
   if constexpr (P.reads_ahead)
@@ -239,14 +250,16 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
   bool last[2]{};
   come({below.of_group(), beside.of_group()}, last);
-  if (last[1])
-    meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
-      if constexpr (Rows::leaf_count > 0)
-        write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
-    });
-  if (last[0])
-    meet_columns(down, cut, room_for, below, chunk,
-                 [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
+  if constexpr (Along::leaf_count > 0)
+    if (last[1])
+      meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
+        if constexpr (Rows::leaf_count > 0)
+          write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
+      });
+  if constexpr (Columns::leaf_count > 0)
+    if (last[0])
+      meet_columns(down, cut, room_for, below, chunk,
+                   [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
 }
 
 } // namespace tally::inline v0::kernel

@@ -103,7 +103,7 @@ struct grouped_description {
   description head; ///< the columns, the place and why it is no other
   std::vector<domain_description> domains;
   std::vector<refused_choice> why_not; ///< of the reduction as a whole
-  bool is_matrix = false; ///< there are columns, and rows or folds of the whole, that one read on a GPU may fold together
+  bool is_matrix = false; ///< there are columns or rows that one read on a GPU may fold together, and with folds of the whole and keys
   int columns = -1, rows = -1; ///< the domains of them; the whole is the last
   mixed_facts mixed{};
   mixed_planned joined{};
@@ -113,6 +113,8 @@ struct grouped_description {
   planned of_whole{};
   std::string (*ptx_of_whole)(grouped_description const&) = nullptr; ///< of the read of both
 
+  /// The domain that has the read of a matrix.
+  domain_description& of_matrix() { return domains[static_cast<std::size_t>(columns >= 0 ? columns : rows)]; }
   /// Reads of the source.
   i64 passes() const;
   i64 bytes_read() const;

@@ -20,6 +20,7 @@ struct mixed_facts {
   bool exact;          ///< any fold of any domain
   bool total;          ///< folds of the whole are asked for
   bool rows;           ///< folds of the rows are asked for
+  bool folds_columns;  ///< folds of the columns are asked for
   i64 bytes_beside = 0; ///< of the tables of folds by key that the read does too, in a block
 };
 
@@ -139,6 +140,16 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
                     cut.columns);
 }
 
+/// Whether one read is worth it: there are two domains at least, and, where the columns are none of them and no tables are beside, more than L2
+/// holds for the second to find.
+constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
+  int const domains = int(f.folds_columns) + int(f.rows) + int(out.total_joins()) + int(f.bytes_beside > 0);
+  bool const found = f.rows && !f.folds_columns && f.bytes_beside == 0 && out.cut.rows * out.cut.columns * f.of.bytes_per_row() <= f.of.target.l2_bytes;
+  if (domains > 1 && found)
+    out.why_not.add("one read", "rows and the whole of {0} bytes are read along rows, the second time from L2", -1, out.cut.rows * out.cut.columns * f.of.bytes_per_row());
+  return domains > 1 && !found;
+}
+
 } // namespace planning
 
 /// Plans the read of a matrix of at least one element.
@@ -147,7 +158,7 @@ constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
   if (out.joins)
     planning::cut_mixed(f, out);
-  out.joins = out.joins && (f.rows || out.total_joins()) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
+  out.joins = out.joins && planning::is_worth_tiles(f, out) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
   return out;
 }
 

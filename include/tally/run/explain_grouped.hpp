@@ -259,7 +259,7 @@ template <bool Fast, class... Options, class R>
   int const before = domains_before(out, r);
   auto const pipe = pipe_for<Options...>(r.pipe);
   auto const whole = bind_to(pipe, whole_folds(r.folds));
-  auto const columns = get<at.columns>(r.folds).bind(pipe);
+  auto const columns = columns_of_items<at>(r.folds, pipe);
   auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
   auto const total = with_leaves(columns.program.columns, whole.program.leaves);
   using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
@@ -267,7 +267,8 @@ template <bool Fast, class... Options, class R>
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
   axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
   out.is_matrix = true;
-  out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
+  if constexpr (at.columns >= 0)
+    out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
   if constexpr (at.rows >= 0)
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
   out.mixed = Read::facts(columns.program, layout, c);
@@ -277,7 +278,7 @@ template <bool Fast, class... Options, class R>
 
 template <bool Fast, class... Options, class R>
 [[gnu::cold]] void describe_shared_reads(grouped_description& out, R const& r, contract c) {
-  if constexpr (mixed_items_of<R>.columns >= 0)
+  if constexpr (mixed_items_of<R>.any())
     describe_mixed<Fast, Options...>(out, r, c);
   describe_keys_beside<Fast, Options...>(out, r, c);
 }

@@ -150,7 +150,7 @@ inline constexpr mixed_items mixed_items_of =
 template <bool Fast, class R, class Pipe, class Whole, class Keys, class... Options>
 class shared_reads {
   static constexpr mixed_items matrix = mixed_items_of<R>;
-  static constexpr bool is_matrix = matrix.columns >= 0;
+  static constexpr bool is_matrix = matrix.any();
   using Program = decltype(Whole::program);
   using Domains = typename Keys::domains;
   R const& r_;
@@ -265,7 +265,7 @@ constexpr bool may_share_reads(R const*) {
   using Pipe = decltype(pipe_for<Options...>(std::declval<R const&>().pipe));
   using Items = std::remove_cvref_t<decltype(std::declval<R const&>().folds)>;
   constexpr bool keyed = []<class... I>(pack<I...> const*) { return (false || ... || is_beside<false, I, Pipe>); }(static_cast<Items const*>(nullptr));
-  return Items::size > 1 && (keyed || mixed_items_of<R>.columns >= 0);
+  return Items::size > 1 && (keyed || mixed_items_of<R>.any());
 }
 
 template <class... Options, class R, class Place>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Domains of one matrix in one read on a GPU: finds among the items of a grouped reduction the columns (the outer axes folded away),
-// the rows (the inner axes) and the folds of the whole, and computes what joins together. Layer 5.
+// the rows (the inner axes) and the folds of the whole, and computes what joins together, with keys beside. Layer 5.
 #pragma once
 
 #include <bit>
@@ -20,11 +20,13 @@ inline constexpr u32 axes_of_item = 0;
 template <int... Axes, class... Folds>
 inline constexpr u32 axes_of_item<folded_over<index_list<Axes...>, Folds...>> = folded_over<index_list<Axes...>, Folds...>::reduced;
 
-/// Where the columns and the rows of a matrix stand among items, -1 for nowhere.
+/// Where the columns and the rows of a matrix stand among items, -1 for nowhere; and the axes that its columns fold away.
 struct mixed_items {
   int columns, rows;
+  u32 outer;
+  constexpr bool any() const { return columns >= 0 || rows >= 0; }
 };
-/// The first item that folds outer axes away and the first that folds the other axes away.
+/// The first item that folds outer axes away and the first that folds the other axes away; or the first that folds inner axes away.
 template <class... Items>
 constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
   u32 const all = rank < 32 ? (u32(1) << rank) - 1 : 0;
@@ -33,10 +35,13 @@ constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
     if (of[i] != 0 && of[i] != all && (of[i] & (of[i] + 1)) == 0) {
       for (int k = 0; k < int(sizeof...(Items)); ++k)
         if (of[k] == (all & ~of[i]))
-          return {i, k};
-      return {i, -1};
+          return {i, k, of[i]};
+      return {i, -1, of[i]};
     }
-  return {-1, -1};
+  for (int i = 0; i < int(sizeof...(Items)); ++i)
+    if (u32 const outer = all & ~of[i]; of[i] != 0 && outer != 0 && (outer & (outer + 1)) == 0)
+      return {-1, i, outer};
+  return {-1, -1, 0};
 }
 
 template <class... Ts>
@@ -68,6 +73,14 @@ constexpr int words_while_closing(pack<Leaves...> const*) {
   return (0 + ... + words_while_closing<Leaves>());
 }
 
+/// The columns' domain, or one of no folds.
+template <mixed_items At, class Folds, class Pipe>
+auto columns_of_items([[maybe_unused]] Folds const& items, Pipe const& pipe) {
+  if constexpr (At.columns >= 0)
+    return get<At.columns>(items).bind(pipe);
+  else
+    return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, At.outer>{}, pipe, pack<>{});
+}
 /// The rows' domain, or one of no folds.
 template <int Item, class Folds, class Pipe, class Columns>
 auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Columns const& columns) {
@@ -89,7 +102,7 @@ public:
   using along = decltype(with_leaves(std::declval<Columns>(), join(std::declval<RowProgram>().leaves, std::declval<Total>().leaves)));
   using all = decltype(with_leaves(std::declval<Columns>(), join(std::declval<ColumnProgram>().leaves, std::declval<along>().leaves)));
   using with_keys = decltype(with_leaves(std::declval<Columns>(), join(std::declval<all>().leaves, std::declval<typename Keyed::leaves>())));
-  static constexpr bool has_rows = sizeof...(RowNodes) > 0;
+  static constexpr bool has_columns = sizeof...(ColumnNodes) > 0, has_rows = sizeof...(RowNodes) > 0;
 
   template <class Source>
   mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
@@ -127,7 +140,7 @@ public:
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
     return {facts_of(columns, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
-            Total::leaf_count > 0, has_rows};
+            Total::leaf_count > 0, has_rows, has_columns};
   }
   /// What the types alone say of a request.
   static gpu::mixed_request request_of_types() {
@@ -168,22 +181,26 @@ public:
   /// Queues the read; total() is there if it has joined.
   void queue() {
     auto const& at = request_.f.columns;
-    to_columns_.emplace(at.groups, request_.ordinal, request_.stream);
-    answer_arrays to_rows{};
+    answer_arrays to_columns{}, to_rows{};
+    if constexpr (has_columns) {
+      to_columns_.emplace(at.groups, request_.ordinal, request_.stream);
+      to_columns = to_columns_->places();
+    }
     if constexpr (has_rows) {
       to_rows_.emplace(at.extent, request_.ordinal, request_.stream);
       to_rows = to_rows_->places();
     }
     slot_ = gpu::take_result_slot(request_.ordinal, sizeof(typename Total::states));
-    queue_to(to_columns_->places(), to_rows, slot_.device());
+    queue_to(to_columns, to_rows, slot_.device());
   }
   template <class Source>
-  auto columns_of(Source const& s) {
-    return fetched<ColumnWhere>(*to_columns_, s);
+  auto columns_of([[maybe_unused]] Source const& s) {
+    if constexpr (has_columns) // clang looks at calls that are never made
+      return fetched<ColumnWhere>(*to_columns_, s);
   }
   template <class Source>
   auto rows_of([[maybe_unused]] Source const& s) {
-    if constexpr (has_rows) // clang looks at calls that are never made
+    if constexpr (has_rows)
       return fetched<RowWhere>(*to_rows_, s);
   }
   typename Total::states total() const {
@@ -212,7 +229,7 @@ private:
   gpu::mixed_request request_{};
   gpu::staged_columns staged_;
   mixed_planned planned_{};
-  std::optional<answers_on_device<ColumnProgram, ColumnNodes...>> to_columns_;
+  std::optional<typename answers_type<ColumnProgram, ColumnNodes...>::type> to_columns_;
   std::optional<typename answers_type<RowProgram, RowNodes...>::type> to_rows_;
   gpu::result_slot slot_;
 };
@@ -221,7 +238,7 @@ private:
 template <mixed_items At, class Keyed = keyed_domains<>, class Folds, class Pipe, class Leaves>
 auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false,
                    gpu::keys_of_read* keys = nullptr) {
-  auto const columns = get<At.columns>(items).bind(pipe);
+  auto const columns = columns_of_items<At>(items, pipe);
   auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
   check_folds(columns.program.leaves);
   check_folds(rows.program.leaves);

@@ -36,6 +36,23 @@ extern "C" __attribute__((visibility("default"))) int image_together(int apart, 
   }
 }
 
+/// Means of the rows and, with bins, a histogram over [0, 1], else the sum of the whole: the histogram and the total are written.
+extern "C" __attribute__((visibility("default"))) int rows_together(int apart, float const* x, long long rows, long long columns, long long bins, double* out) {
+  try {
+    auto const pipe = from(shaped(x, rows, columns));
+    if (bins > 0) {
+      auto const [means, counts] = computed(apart != 0, pipe, over<1>(mean), histogram(0, 1, bins));
+      put(counts, out);
+    } else {
+      auto const [means, total] = computed(apart != 0, pipe, over<1>(mean), sum);
+      out[0] = total;
+    }
+    return 0;
+  } catch (std::exception const& e) {
+    return std::fprintf(stderr, "%s\n", e.what()), 1;
+  }
+}
+
 /// The sum, the counts and sums of keys below `bins`, and a histogram over [0, 1] of 64 bins: the counts and the total are written.
 extern "C" __attribute__((visibility("default"))) int table_together(int apart, float const* x, unsigned const* keys, long long n, long long bins, int sums, double* out) {
   try {
