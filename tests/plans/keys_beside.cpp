@@ -71,6 +71,7 @@ TEST_CASE("keys join the folds of the whole, the read of a matrix, or each other
   auto const m = from(matrix<float>(8192, 4096));
   CHECK(shared_of(m | reduce(over<0>(sum), over<1>(sum), histogram(0, 1, 256), sum)) == each{false, true, true, true});
   CHECK(shared_of(m | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, true});
+  CHECK(shared_of(from(matrix<float>(4096, 4096)) | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, false});
   CHECK(shared_of(m | reduce(histogram(0, 1, 256), over<0>(sum))) == each{true, false});
   CHECK(shared_of(m | reduce(over<1>(sum), sum)) == each{false, true});
   CHECK(shared_of(from(matrix<float>(8192, 400)) | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, false});

@@ -67,14 +67,15 @@ TEST_CASE("rows that are not aligned are copied by threads, rows that are no sub
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
 }
 
-TEST_CASE("rows share a read with the whole where L2 does not hold it, and with tables wherever") {
+TEST_CASE("rows share a read with the whole, and with tables, where L2 holds little of it") {
   auto large = sums_of(65536, 4096, 4096), little = sums_of(4096, 2048, 2048);
   large.folds_columns = little.folds_columns = false;
   CHECK(make_mixed_plan(large).joins);
   CHECK_FALSE(make_mixed_plan(little).joins);
-  CHECK(says(make_mixed_plan(little), "from L2"));
-  little.bytes_beside = 1024;
-  CHECK(make_mixed_plan(little).joins);
+  CHECK(says(make_mixed_plan(little), "while L2 holds"));
+  large.bytes_beside = little.bytes_beside = 1024;
+  CHECK(make_mixed_plan(large).joins);
+  CHECK_FALSE(make_mixed_plan(little).joins);
   little.rows = little.total = false; // tables alone are no matter of tiles
   CHECK_FALSE(make_mixed_plan(little).joins);
   little.folds_columns = true;
