@@ -263,7 +263,7 @@ template <bool Fast, class... Options, class R>
   auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
   auto const total = with_leaves(columns.program.columns, whole.program.leaves);
   using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
-  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains_of<Domains>>;
+  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains<Domains>>;
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
   axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
   out.is_matrix = true;

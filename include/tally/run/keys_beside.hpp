@@ -10,25 +10,18 @@
 
 namespace tally::inline v0::detail {
 
-/// The types of some keyed domains, and leaves that know all of them.
-template <class... Domains>
-struct keyed_domains {
+/// The types of a pack of keyed domains, and leaves that know all of them.
+template <class Domains>
+struct keyed_domains;
+template <>
+struct keyed_domains<pack<>> {
   using leaves = pack<>;
 };
 template <class Where, class Columns, class... Leaves, class Nodes, class... Domains>
-struct keyed_domains<domain<Where, program<Columns, Leaves...>, Nodes>, Domains...> {
+struct keyed_domains<pack<domain<Where, program<Columns, Leaves...>, Nodes>, Domains...>> {
   using leaves = decltype(join(std::declval<pack<Leaves..., bound<count_monoid, pack<decltype(Where::key)>, decltype(Where::mask)>>>(),
-                               std::declval<typename keyed_domains<Domains...>::leaves>()));
+                               std::declval<typename keyed_domains<pack<Domains...>>::leaves>()));
 };
-
-template <class Domains>
-struct types_of_domains;
-template <class... Domains>
-struct types_of_domains<pack<Domains...>> {
-  using type = keyed_domains<Domains...>;
-};
-template <class Domains>
-using keyed_domains_of = typename types_of_domains<Domains>::type;
 
 /// A program of other leaves over the same columns.
 template <class Columns, class... Leaves>
@@ -38,7 +31,7 @@ auto with_leaves(Columns const& c, pack<Leaves...> const& leaves) {
 /// Device text that a program and keyed domains need.
 template <class Program, class Domains>
 std::string definitions_with_keys() {
-  using all = decltype(with_leaves(std::declval<Program>().columns, join(std::declval<Program>().leaves, std::declval<typename keyed_domains_of<Domains>::leaves>())));
+  using all = decltype(with_leaves(std::declval<Program>().columns, join(std::declval<Program>().leaves, std::declval<typename keyed_domains<Domains>::leaves>())));
   return definitions_of<all>();
 }
 /// The folds of the whole as a read folds them that has keys beside; a read of keys alone counts.

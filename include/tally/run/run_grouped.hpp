@@ -171,12 +171,12 @@ public:
     auto const possible = gpu::plan_beside_each_other(first, where_.ordinal);
     if constexpr (is_matrix) {
       joined_ = possible;
-      auto both = mixed_read_of<matrix, keyed_domains_of<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
+      auto both = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
       if (both.joins())
         return answers_of_matrix(both);
       joined_ = {};
       if (possible.any()) {
-        auto alone = mixed_read_of<matrix, keyed_domains_of<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_);
+        auto alone = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_);
         if (alone.joins())
           return answers_of_matrix(alone);
       }
@@ -264,7 +264,7 @@ template <class... Options, class R>
 constexpr bool may_share_reads(R const*) {
   using Pipe = decltype(pipe_for<Options...>(std::declval<R const&>().pipe));
   using Items = std::remove_cvref_t<decltype(std::declval<R const&>().folds)>;
-  constexpr bool keyed = []<class... I>(pack<I...> const*) { return (false || ... || is_beside<false, I, Pipe>); }(static_cast<Items const*>(nullptr));
+  constexpr bool keyed = []<class... I>(pack<I...> const*) { return (false || ... || (is_beside<false, I, Pipe> || is_beside<true, I, Pipe>)); }(static_cast<Items const*>(nullptr));
   return Items::size > 1 && (keyed || mixed_items_of<R>.any());
 }
 

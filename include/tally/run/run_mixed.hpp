@@ -93,7 +93,7 @@ auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Column
 }
 
 /// The columns, rows and total of a matrix as one read, with folds by key beside them that have Keyed types.
-template <class ColumnDomain, class RowDomain, class Total, class Keyed = keyed_domains<>>
+template <class ColumnDomain, class RowDomain, class Total, class Keyed = keyed_domains<pack<>>>
 class mixed_read;
 template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class Total, class Keyed>
 class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, Total, Keyed> {
@@ -235,7 +235,7 @@ private:
 };
 
 /// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.
-template <mixed_items At, class Keyed = keyed_domains<>, class Folds, class Pipe, class Leaves>
+template <mixed_items At, class Keyed = keyed_domains<pack<>>, class Folds, class Pipe, class Leaves>
 auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false,
                    gpu::keys_of_read* keys = nullptr) {
   auto const columns = columns_of_items<At>(items, pipe);
