@@ -150,9 +150,6 @@ queued_run begin(full_request& r) {
   return q;
 }
 
-/// Where tables of keys begin in the shared memory of a block.
-i64 begin_of_tables(full_request const& r, tally::plan const& p) { return planning::begin_of_tables(planning::ring_bytes_per_block(r.f, p)); }
-
 /// Queues the launch of a run that has begun, with the keys beside it where there are any.
 void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_read const* keys, bool timed) {
   std::size_t partials = 0; // of all levels
@@ -170,8 +167,7 @@ void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
   if (chosen.plan.one_cluster) shape.cluster_blocks = shape.grid_blocks;
   shape.block_threads = static_cast<unsigned>(chosen.plan.threads_per_block);
-  shape.dynamic_shared_bytes = static_cast<std::size_t>(keys != nullptr ? begin_of_tables(r, chosen.plan) + keys->shared_bytes()
-                                                                            : planning::ring_bytes_per_block(r.f, chosen.plan));
+  shape.dynamic_shared_bytes = static_cast<std::size_t>(keys != nullptr ? keys->shared_bytes() : planning::ring_bytes_per_block(r.f, chosen.plan));
   shape.overlaps = chosen.plan.overlaps_launch;
   if (!r.launches) return;
   if (timed) q.begun = record(q.ordinal, q.stream, true);
@@ -202,7 +198,7 @@ void run(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally
   r.f.keys_beside = true;
   planned const p = plan_for(r);
   kernel const& k = kernels.get(with_keys(p.plan, &keys), q.ordinal, [&] { return unit_of(*r.type, p.plan, r.f, keys, definitions); });
-  open(keys, r.columns, begin_of_tables(r, p.plan));
+  open(keys, r.columns, 0);
   queue(r, q, {p.plan, p.blocks, &k}, &keys, false);
   close(keys);
   wait(q);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What planners of folds by key know of rows on an H200, for tests of what they decide.
+// What planners of folds by key know of rows, and of elements, on an H200, for tests of what they decide.
 #pragma once
 
 #include <tally/plan/keys.hpp>
@@ -21,5 +21,18 @@ inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins,
   f.rows_have_one_key = true;
   f.gives_cells = folds_neighbours;
   f.bytes_of_neighbour = folds_neighbours ? 4 : 0;
+  return f;
+}
+
+/// n elements of one column of 4 bytes.
+inline tally::keys_facts scalars(tally::i64 n, tally::i64 slots, int own_cell_bytes) {
+  tally::keys_facts f{};
+  f.of.target = tally::targets::h200;
+  f.of.extent = n;
+  f.of.source_count = 1;
+  f.of.sources[0] = {4, 1, 16};
+  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
+  f.slots = slots;
+  f.own_cell_bytes = own_cell_bytes;
   return f;
 }

@@ -12,23 +12,6 @@
 
 using namespace tally;
 
-namespace {
-
-/// n elements of one column of 4 bytes, on an H200.
-keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
-  keys_facts f{};
-  f.of.target = targets::h200;
-  f.of.extent = n;
-  f.of.source_count = 1;
-  f.of.sources[0] = {4, 1, 16};
-  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
-  f.slots = slots;
-  f.own_cell_bytes = own_cell_bytes;
-  return f;
-}
-
-} // namespace
-
 TEST_CASE("few slots are kept in shared memory, and copied for lanes while there is room") {
   auto const few = make_keys_plan(scalars(1 << 28, 256, 4));
   CHECK(few.plan.route == keys_route::in_shared_memory);

@@ -16,18 +16,6 @@ using made_up::matrix, made_up::numbers;
 
 namespace {
 
-/// n elements of one column of 4 bytes, on an H200.
-keys_facts scalars(i64 n, i64 slots, int own_cell_bytes) {
-  keys_facts f{};
-  f.of.target = targets::h200;
-  f.of.extent = n;
-  f.of.source_count = 1;
-  f.of.sources[0] = {4, 1, 16};
-  f.at = {0, 1, 1, n, {}, {{n, 1, {1}}}, {}};
-  f.slots = slots;
-  f.own_cell_bytes = own_cell_bytes;
-  return f;
-}
 std::string why(keys_beside_planned const& p) { return p.why_not.count > 0 ? p.why_not.entries[0].reason : ""; }
 
 template <class R, class... Options>
@@ -102,8 +90,14 @@ TEST_CASE("blocks that have tables stay for many leaves, and are no cluster") {
   CHECK(make_plan(f).blocks == 512);
   f.extent = i64(1) << 24;
   CHECK(make_plan(f).plan.leaves_per_warp == 2);
-  f.extent = 1 << 16;
+  f.source_count = 3; // of which blocks without tables would keep rings
+  f.sources[1] = f.sources[2] = f.sources[0];
   f.folds[0].state_bytes = 32;
+  CHECK(make_plan(f).plan.stages == 0);
+  f.keys_beside = false;
+  CHECK(make_plan(f).plan.stages > 0);
+  f.keys_beside = true;
+  f.extent = 1 << 16, f.source_count = 1;
   CHECK_FALSE(make_plan(f).plan.one_cluster);
   f.keys_beside = false;
   CHECK(make_plan(f).plan.one_cluster);

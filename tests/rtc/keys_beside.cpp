@@ -48,6 +48,8 @@ TEST_CASE("keys beside folds of the whole compile, with functions of the user, m
     CHECK(has(ptx, "4full")); // the name of the route
   }
   compiled(x | reduce(sum(_1), by_key(_2, 64, max(_1))), targets::h200, 1, fast);
+  auto const wide = from(numbers<float>(1 << 26), numbers<float>(1 << 26), numbers<unsigned>(1 << 26)); // where rings would pay
+  compiled(wide | reduce(sum(exp(_1)), variance(_2), by_key(_3, 300, sum(_1 * _2))), targets::h200, 1);
 }
 
 TEST_CASE("keys beside a matrix's rows, columns and total compile; a large table meets by the bulk engine") {

@@ -102,12 +102,12 @@ __device__ __forceinline__ void const* first_address(pack<C, Cs...> const& c, i6
 
 /// Folds the program and leaves its states, or what is made of them, where the result says. Launched with the plan's threads and at least
 /// one block, whose number is ceil(leaves / leaves per block); the workspace has room for the partials of all levels. Keys: folds by key
-/// beside them, whose tables are in shared memory behind what the loads of the plan have there.
+/// beside them, whose tables have the shared memory that rings of loads would.
 template <plan P, class Program, class Result, class... Keys>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
     full(__grid_constant__ Program const p, leaf_counts const n, partials_view const ws, [[maybe_unused]] launch_order const order,
          __grid_constant__ Result const result, __grid_constant__ Keys const... keys) {
-  static_assert(sizeof...(Keys) == 0 || !(P.one_cluster || P.reads_ahead || any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))),
+  static_assert(sizeof...(Keys) == 0 || !(P.one_cluster || P.reads_ahead || P.stages > 0 || any_exact_sum(static_cast<decltype(p.leaves) const*>(nullptr))),
                 "nothing is beside these");
   extern __shared__ __align__(128) unsigned char shared[];
   tables_beside<Keys...> const tables(shared, keys...);

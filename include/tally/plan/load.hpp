@@ -103,6 +103,10 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
             f.running_bytes(), f.source_count);
     return false;
   }
+  if (f.keys_beside) {
+    why.add("bulk ring", "tables of folds by key have the shared memory of its blocks");
+    return false;
+  }
   if (f.target.compute_major < 9) {
     why.add("bulk ring", "sm_{0}{1} has no bulk copy engine", -1, f.target.compute_major, f.target.compute_minor);
     return false;
