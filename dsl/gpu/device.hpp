@@ -59,6 +59,8 @@ struct device_state {
 device_state& device_of(int ordinal);
 /// True when the stream is being captured into a graph.
 bool capturing(device_state&, driver::stream) noexcept;
+/// Throws not_prepared then, about so many bytes.
+void refuse_while_capturing(device_state&, stream_ref, std::size_t bytes);
 
 /// Makes the device's context current for one scope, and leaves whatever was current before as it was.
 class current_device {

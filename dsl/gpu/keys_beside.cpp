@@ -48,7 +48,10 @@ void open(keys_of_read const& keys, column_place const* columns, i64 first_byte)
 }
 
 void close(keys_of_read const& keys) {
-  for_each(keys, [](keys_beside_request& one) { phases_of(one).close(); });
+  for_each(keys, [](keys_beside_request& one) {
+    phases_of(one).close();
+    send_stray(one.keys, one.flight);
+  });
 }
 
 void add_keys(unit& u, keys_of_read const& keys) {

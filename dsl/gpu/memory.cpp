@@ -20,15 +20,19 @@ int try_allocate(device_state& d, driver::address& memory, std::size_t bytes, dr
 
 } // namespace
 
+void refuse_while_capturing(device_state& d, stream_ref on, std::size_t bytes) {
+  if (capturing(d, d.stream_of(on)))
+    throw not_prepared(std::to_string(bytes) +
+                       " bytes have to be allocated while the stream is being captured: keep the input on "
+                       "the device.");
+}
+
 device_memory allocate(std::size_t bytes, int ordinal, stream_ref on) {
   auto& d = device_of(ordinal);
   if (bytes == 0) return {};
   current_device const in_scope(d);
   auto const stream = d.stream_of(on);
-  if (capturing(d, stream))
-    throw not_prepared(std::to_string(bytes) +
-                       " bytes have to be allocated while the stream is being captured: keep the input on "
-                       "the device.");
+  refuse_while_capturing(d, on, bytes);
   driver::address memory = 0;
   int answer = try_allocate(d, memory, bytes, stream);
   if (answer == driver::error_out_of_memory && d.pool != nullptr && d.call.pool_trim != nullptr) {

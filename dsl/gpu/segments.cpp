@@ -65,9 +65,8 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
 segments_faults faults_of(segments_request const& r, segments_plan const& p) {
   auto const l = launch_of(r, p);
   char* const zeros = zeros_of(r, l);
-  u64 fault[2]{};
-  copy(fault, zeros, sizeof fault, r.ordinal, r.stream);
-  wait(r.ordinal, r.stream);
+  readback told(zeros, 2 * sizeof(u64), r.ordinal, r.stream);
+  auto const* const fault = static_cast<u64 const*>(told.wait());
   if (fault[0] != 0 || fault[1] != 0) clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }

@@ -96,7 +96,7 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     numbers_and_keys of(3000, 3000);
     auto const before = fake.allocated.size();
     CHECK(answers_are_right(of.x, of.keys, 3000));
-    for (std::size_t at = 0; at < 4; ++at) { // the answers, both columns, the sort
+    for (std::size_t at = 0; at < 3; ++at) { // both columns, the sort; the answers are few
       CAPTURE(at);
       std::vector<int> answers(at, 0);
       answers.insert(answers.end(), {2, 2});

@@ -212,4 +212,23 @@ device_memory stage(void const* host, std::size_t bytes, int ordinal, stream_ref
 /// Queues a copy between any two places, which must stay until the stream has passed.
 void copy(void* to, void const* from, std::size_t bytes, int ordinal, stream_ref = {});
 
+/// A little device memory on its way to page-locked memory of the host: the call does not wait, as it does where the host's is pageable.
+class readback {
+public:
+  readback() = default;
+  /// Queues it. Throws out_of_memory.
+  readback(void const* from, std::size_t bytes, int ordinal, stream_ref = {});
+  readback(readback&&) noexcept = default;
+  readback& operator=(readback&&) noexcept = default;
+  ~readback();
+  /// Waits for the stream, once; what has come stays as long as this.
+  void const* wait();
+
+private:
+  result_slot slot_;
+  bool is_there_ = false;
+  int ordinal_ = 0;
+  stream_ref stream_;
+};
+
 } // namespace tally::inline v0::gpu

@@ -82,10 +82,6 @@ template <bool Sorted, class Where, class Program, class Nodes>
   if constexpr (Program::lowerable && Where::lowerable)
     out.ptx_of = &ptx_of_found_keys<Sorted, Where, Program, Nodes>;
 }
-template <class Program, class... Nodes>
-constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
-  return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
-}
 
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s) {

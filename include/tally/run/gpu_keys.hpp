@@ -41,6 +41,7 @@ struct keys_in_flight {
   staged_columns staged;
   device_memory memory;
   u64* stray; ///< in there
+  readback told; ///< of it
 };
 
 /// The kernels of a route that sorts: what sorts and what folds.
@@ -52,12 +53,14 @@ struct sorted_kernels {
 
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
 void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
+/// Queues the way home of what stray_of tells.
+void send_stray(keys_request const& r, keys_in_flight& flight);
 /// Waits; the first position whose key names no bin and that key, or -1. Throws overflow.
 struct stray_key {
   i64 position;
   u64 key;
 };
-stray_key stray_of(keys_request const& r, keys_in_flight const& flight);
+stray_key stray_of(keys_in_flight& flight);
 /// The translation unit of a kernel without its name: one of a header under tally/kernel.
 unit unit_without_name(keyed_type const& t, char const* header);
 /// The translation unit for a plan, for explain and for tests.

@@ -128,7 +128,7 @@ public:
   }
   /// Waits. Throws key_out_of_range and overflow.
   auto fetch() {
-    throw_stray_of(request_.keys, request_.flight, argument_.where, argument_.program);
+    throw_stray_of(request_.flight, argument_.where, argument_.program);
     return answers_->template fetch<Where::dims>(extents_);
   }
 

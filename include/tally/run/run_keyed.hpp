@@ -175,14 +175,16 @@ constexpr auto const& domain_under(Keyed const& d) {
 template <class Where, class Program, class Nodes>
 keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& p, axes_layout const& at, target const& t, contract c) {
   using types = keyed_types<Where, Program, Nodes>;
-  return {facts_of(p, t, c),  at, d.where.bins * at.groups, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::neighbour_bytes(), types::gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
+  i64 const slots = d.where.bins * at.groups;
+  bool const gives_cells = types::gives_cells && !planning::writes_home(slots, bytes_of_answers<Program>(static_cast<Nodes const*>(nullptr)));
+  return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
+          types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.
 template <class Where, class Program>
-void throw_stray_of(gpu::keys_request const& r, gpu::keys_in_flight const& flight, Where const& where, Program const& p) {
-  if (auto const stray = gpu::stray_of(r, flight); stray.position >= 0) {
+void throw_stray_of(gpu::keys_in_flight& flight, Where const& where, Program const& p) {
+  if (auto const stray = gpu::stray_of(flight); stray.position >= 0) {
     using Row = decltype(row_at_place(p.columns, std::declval<grid_place<decltype(p.columns)::size> const&>(), i64{}));
     using K = std::remove_cvref_t<decltype(where.key.eval(std::declval<Row const&>()))>;
     throw_stray({stray.position, static_cast<i64>(stray.key), K(0) < K(-1)}, where.bins);
@@ -217,7 +219,8 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   r.to = answers.places();
   gpu::keys_in_flight flight;
   gpu::enqueue(r, kernels, flight);
-  throw_stray_of(r, flight, d.where, p);
+  gpu::send_stray(r, flight);
+  throw_stray_of(flight, d.where, p);
   return answers.template fetch<kept>(extents);
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <tally/run/answer_memory.hpp>
 #include <tally/run/compute.hpp>
 #include <tally/run/cpu_groups.hpp>
 #include <tally/run/gpu_groups.hpp>
@@ -106,19 +107,22 @@ gpu::group_type const& group_type_of() {
   return type;
 }
 
-/// Arrays of answers on a device, and their way to the host.
+/// Bytes of all answers of a group.
+template <class Program, class... Nodes>
+constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
+  return (i64(0) + ... + i64(sizeof(group_answer_of<Nodes, Program>)));
+}
+
+/// Arrays of answers for a kernel to fill, and their way to the host.
 template <class Program, class... Nodes>
 class answers_on_device {
 public:
-  answers_on_device(i64 groups, int ordinal, gpu::stream_ref stream) : groups_(groups), ordinal_(ordinal), stream_(stream) {
-    for_each_index<int(sizeof...(Nodes))>([&](auto i) {
-      memory_[i] = gpu::allocate(static_cast<std::size_t>(groups) * sizeof(type<i>), ordinal, stream);
-    });
-  }
+  answers_on_device(i64 groups, int ordinal, gpu::stream_ref stream)
+      : groups_(groups), memory_(begin_of(int(sizeof...(Nodes))), planning::writes_home(groups, bytes_of_answers<Program>(static_cast<pack<Nodes...> const*>(nullptr))), ordinal, stream) {}
   answer_arrays places() const {
     answer_arrays to{};
     for (int i = 0; i < int(sizeof...(Nodes)); ++i)
-      to.at[i] = memory_[i].data();
+      to.at[i] = static_cast<char*>(memory_.data()) + begin_of(i);
     return to;
   }
   /// Waits, and gives what arrays_of_answers gives.
@@ -126,9 +130,9 @@ public:
   auto fetch(i64 const (&extents)[Kept > 0 ? Kept : 1]) {
     return [&]<int... I>(index_list<I...>) {
       if constexpr (sizeof...(I) == 1)
-        return copied<Kept>((waited(), extents), index_constant<0>{});
+        return copied<Kept>(extents, index_constant<0>{});
       else
-        return (waited(), std::tuple(copied<Kept>(extents, index_constant<I>{})...));
+        return std::tuple(copied<Kept>(extents, index_constant<I>{})...);
     }(indices_up_to<int(sizeof...(Nodes))>{});
   }
 
@@ -136,17 +140,19 @@ private:
   template <int I>
   using type = group_answer_of<nth_t<I, Nodes...>, Program>;
   i64 groups_;
-  int ordinal_;
-  gpu::stream_ref stream_;
-  gpu::device_memory memory_[sizeof...(Nodes)];
+  gpu::answer_memory memory_;
 
-  void waited() const { gpu::wait(ordinal_, stream_); }
+  /// Where array i begins, at 256 bytes each.
+  std::size_t begin_of(int i) const {
+    constexpr std::size_t of_group[] = {sizeof(group_answer_of<Nodes, Program>)..., 0};
+    std::size_t begin = 0;
+    for (int k = 0; k < i; ++k)
+      begin += (static_cast<std::size_t>(groups_) * of_group[k] + 255) / 256 * 256;
+    return begin;
+  }
   template <int Kept, int I>
   auto copied(i64 const (&extents)[Kept > 0 ? Kept : 1], index_constant<I>) {
-    auto const fill = [&](type<I>* to) {
-      gpu::copy(to, memory_[I].data(), static_cast<std::size_t>(groups_) * sizeof(type<I>), ordinal_, stream_);
-      gpu::wait(ordinal_, stream_);
-    };
+    auto const fill = [&](type<I>* to) { memory_.fetch(to, begin_of(I), static_cast<std::size_t>(groups_) * sizeof(type<I>)); };
     if constexpr (Kept == 0) {
       type<I> one;
       fill(&one);
