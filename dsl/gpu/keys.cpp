@@ -3,7 +3,7 @@
 // Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its phases.
 #include "base/formatted.hpp"
 #include "gpu/keyed_phases.hpp"
-#include "gpu/tables.hpp"
+#include "gpu/keyed_room.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_keys.hpp>
@@ -37,7 +37,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
   }
   if (r.type->locks) of.add(locks, r.f.slots * i64(sizeof(u32)));
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
-  flight.memory = of.made(r.ordinal, r.stream);
+  flight.memory = room_for(of, r);
   flight.stray = memory.stray = static_cast<u64*>(stray);
   memory.locks = static_cast<u32*>(locks);
   memory.hot = static_cast<u64*>(hot);
@@ -50,7 +50,7 @@ void keyed_phases::launch_phase(keyed_phase phase, unsigned blocks, i64 shared_b
   shape.block_threads = static_cast<unsigned>(plan_.threads_per_block);
   shape.grid_blocks = blocks;
   shape.dynamic_shared_bytes = static_cast<std::size_t>(shared_bytes);
-  launch(k_, shape, arguments, r_.stream);
+  launch(r_, k_, shape, arguments);
 }
 unsigned keyed_phases::blocks_over_slots() const {
   i64 const blocks = (r_.f.slots - 1) / plan_.threads_per_block + 1;

@@ -3,6 +3,7 @@
 // The sort of elements by slot on a GPU: one kernel, launched for every step of every pass.
 #include "gpu/slot_sort.hpp"
 #include "base/formatted.hpp"
+#include "gpu/keyed_room.hpp"
 
 #include <tally/plan/spell.hpp>
 
@@ -44,7 +45,7 @@ void enqueue_sort(keys_request const& r, axes_layout at, kernel const& k, slot_s
   auto const launch_phase = [&](sort_phase which, i64 blocks) {
     phase = which;
     shape.grid_blocks = static_cast<unsigned>(blocks);
-    launch(k, shape, arguments, r.stream);
+    launch(r, k, shape, arguments);
   };
   launch_phase(sort_phase::open, 1);
   launch_phase(sort_phase::note, chosen.blocks);

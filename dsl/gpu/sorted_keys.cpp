@@ -3,6 +3,7 @@
 // Folds by key of sorted elements on a GPU: stage what is in host memory, plan, find or compile both kernels, sort, and launch the folds
 // once.
 #include "base/formatted.hpp"
+#include "gpu/keyed_room.hpp"
 #include "gpu/slot_sort.hpp"
 
 #include <tally/plan/spell.hpp>
@@ -32,7 +33,7 @@ void fold(keys_request const& r, kernel const& k, sorted_keys_planned const& cho
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.folds.blocks);
   shape.block_threads = static_cast<unsigned>(chosen.plan.folds.threads_per_block());
-  launch(k, shape, arguments, r.stream);
+  launch(r, k, shape, arguments);
 }
 
 } // namespace
@@ -48,7 +49,7 @@ void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in
   slot_sort_memory memory{};
   tables of;
   memory.add_to(of, chosen.sort);
-  flight.memory = of.made(r.ordinal, r.stream);
+  flight.memory = room_for(of, r);
   slot_sort s = memory.of(chosen.sort, r.f.at.groups);
   flight.stray = s.stray;
   enqueue_sort(r, r.f.at, sorts, chosen.sort, s);

@@ -3,6 +3,7 @@
 // Folds by key of sorted rows on a GPU: stage what is in host memory, plan, find or compile both kernels, sort, and launch the folds for
 // their phases.
 #include "base/formatted.hpp"
+#include "gpu/keyed_room.hpp"
 #include "gpu/slot_sort.hpp"
 
 #include <tally/plan/spell.hpp>
@@ -26,7 +27,7 @@ keyed_memory lay_out(keys_request const& r, sorted_rows_planned const& chosen, s
     else of.add(memory.cells[i], chosen.cells * r.type->cell_bytes[i]);
   }
   if (r.type->locks) of.add(locks, chosen.cells * i64(sizeof(u32)));
-  flight.memory = of.made(r.ordinal, r.stream);
+  flight.memory = room_for(of, r);
   flight.stray = memory.stray = static_cast<u64*>(sorts.stray);
   memory.locks = static_cast<u32*>(locks);
   return memory;
@@ -45,7 +46,7 @@ void fold(keys_request const& r, kernel const& k, sorted_rows_planned const& cho
   auto const launch_phase = [&](keyed_phase which, i64 blocks) {
     phase = which;
     shape.grid_blocks = static_cast<unsigned>(blocks);
-    launch(k, shape, arguments, r.stream);
+    launch(r, k, shape, arguments);
   };
   i64 const warps_of_block = chosen.plan.threads_per_block / 32;
   launch_phase(keyed_phase::open, planning::least_of((chosen.sort.slots - 1) / warps_of_block + 1, most));

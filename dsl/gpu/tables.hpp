@@ -17,9 +17,13 @@ public:
     tables_.push_back({&place, bytes_});
     bytes_ += (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
   }
+  std::size_t bytes() const { return bytes_; }
+  void place_in(void* memory) const {
+    for (auto const& t : tables_) *t.place = static_cast<char*>(memory) + t.begin;
+  }
   device_memory made(int ordinal, stream_ref stream) const {
     auto memory = allocate(bytes_, ordinal, stream);
-    for (auto const& t : tables_) *t.place = static_cast<char*>(memory.data()) + t.begin;
+    place_in(memory.data());
     return memory;
   }
 

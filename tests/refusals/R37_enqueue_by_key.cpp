@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A fold by key has more to say than its answers: a stray key is told, and somebody has to wait for it.
-// refused: folds of the whole source, one over or one by_segment
+// A fold by key that does not drop its strays has more to say than its answers: somebody has to wait for it.
+// refused: by_key(...).dropping_strays(), none of them checked() or maybe()
 #include <tally/tally.hpp>
 
 #include <vector>

@@ -234,9 +234,9 @@ struct a_histogram_has_bounds_and_bins : ill_formed {
 };
 template <class... Given>
 struct enqueue_needs_a_kernel_that_finishes : ill_formed {
-  static_assert(never<Given...>, "[tally-R37] enqueue and prepare(reduction, outputs...) take folds of the whole source, one over or one "
-                                 "by_segment, none of them checked() or maybe(), and for each answer a pointer to its own type; the place "
-                                 "is a GPU. docs/errors.md#R37");
+  static_assert(never<Given...>, "[tally-R37] enqueue and prepare(reduction, outputs...) take folds of the whole source, over, by_segment, "
+                                 "histogram and by_key(...).dropping_strays(), none of them checked() or maybe(), and for each answer a "
+                                 "pointer to its own type; the place is a GPU. docs/errors.md#R37");
 };
 template <class... Given>
 struct by_segment_needs_offsets : ill_formed {

@@ -5,6 +5,7 @@
 
 #include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
+#include <tally/fold/keys.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/leaving.cuh>
 

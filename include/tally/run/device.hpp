@@ -117,8 +117,8 @@ struct launch_shape {
 void launch(kernel const&, launch_shape const&, void** arguments, stream_ref = {});
 
 /// How a piece of workspace is found and left: tagged by the epochs of kernel/partials.cuh, all zero, as it happens to be, or cleared
-/// by who uses it before each launch.
-enum class workspace_kind { epochs, zeros, scratch, cleared };
+/// by who uses it before each launch; tables are as they happen to be, while there is scratch too.
+enum class workspace_kind { epochs, zeros, scratch, cleared, tables };
 /// Device memory of at least `bytes` that belongs to one stream, a block for each kind: zero when first seen, then as the kernels
 /// left it. It grows and is never taken back, so an address stays good. Throws out_of_memory, not_prepared.
 void* workspace(int ordinal, stream_ref, std::size_t bytes, workspace_kind = workspace_kind::epochs);

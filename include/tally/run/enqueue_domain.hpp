@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One domain of a reduction from device memory to device memory, queued and not waited for: the whole source, groups along axes, groups
-// between offsets. Layer 5.
+// between offsets, bins. Layer 5.
 #pragma once
 
 #include <tally/run/gpu_finish.hpp>
 #include <tally/run/gpu_one_segment.hpp>
 #include <tally/run/run_into_grouped.hpp>
+#include <tally/run/run_keyed.hpp>
 
 namespace tally::inline v0::detail {
 
@@ -18,6 +19,9 @@ template <class Program, class Nodes>
 inline constexpr bool is_enqueued<domain<whole_source, Program, Nodes>> = true;
 template <class Offset, class Program, class Nodes>
 inline constexpr bool is_enqueued<domain<groups_between_offsets<Offset>, Program, Nodes>> = true;
+/// Of folds by key those that have no stray to tell of.
+template <int Rank, u32 Reduced, int Dims, class Key, class Mask, class Program, class Nodes, class Direct>
+inline constexpr bool is_enqueued<keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, true>, Program, Nodes, Direct>> = true;
 
 /// One call: where, how, and whether anything is queued.
 struct enqueue_call {
@@ -42,9 +46,10 @@ int gpu_that_keeps(domain<whole_source, Program, Nodes> const& d, Source const&,
     places_of(p, places);
   return gpu_that_keeps(p, places, where);
 }
-template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
-int gpu_that_keeps(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, on::gpu_place where) {
-  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+template <class Where, class Program, class Nodes, class Source>
+  requires requires { Where::is_reduced(0); }
+int gpu_that_keeps(domain<Where, Program, Nodes> const& d, Source const& s, on::gpu_place where) {
+  axes_layout const at = layout_of(s, Where::is_reduced);
   auto p = d.program;
   gpu::column_place places[max_sources]{};
   if (at.groups > 0 && at.extent > 0)
@@ -129,6 +134,35 @@ void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const
   request.launches = call.launches;
   gpu::staged_columns staged;
   gpu::enqueue(request, staged);
+}
+
+template <bool Sorted, class Where, class Program, class Nodes, class Source>
+void enqueue_bins(domain<Where, Program, Nodes> const& d, Source const& s, answer_arrays const& to, enqueue_call const& call) {
+  static kernels_by_key<Sorted> kernels;
+  axes_layout const at = layout_of(s, Where::is_reduced);
+  check_bins(d.where, at.groups);
+  auto p = d.program;
+  i64 const slots = d.where.bins * at.groups;
+  if (slots > 0 && at.extent == 0) {
+    p.extent = 1; // as everywhere else by key: answers know their counts
+    enqueue_answers(p, d.nodes, slots, to, call);
+  } else if (slots > 0) {
+    p.extent = at.extent;
+    auto r = keys_request_for(d, p, at, call.where, call.promise);
+    r.to = to;
+    r.enqueued = true;
+    r.launches = call.launches;
+    gpu::keys_in_flight flight{};
+    gpu::enqueue(r, kernels, flight);
+  }
+}
+template <class Where, class Program, class Nodes, class Direct, class Source>
+void enqueue_domain(keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s, answer_arrays const& to, enqueue_call const& call) {
+  using Keyed = std::remove_cvref_t<decltype(d)>;
+  if constexpr (!all_free_of_order<decltype(d.direct.program)>)
+    if (call.promise == contract::fast)
+      return enqueue_bins<is_sorted<true, Keyed>>(d.direct, s, to, call);
+  enqueue_bins<is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, to, call);
 }
 
 } // namespace tally::inline v0::detail

@@ -34,6 +34,8 @@ struct keys_request {
   answer_arrays to;
   int ordinal;
   stream_ref stream;
+  bool enqueued = false; ///< nobody waits: tables are the stream's, and nothing is told of strays
+  bool launches = true;  ///< false: everything is made that the launches need, and nothing is queued
 };
 
 /// What must live until the stream has passed.

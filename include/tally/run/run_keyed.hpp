@@ -191,12 +191,22 @@ void throw_stray_of(gpu::keys_in_flight& flight, Where const& where, Program con
   }
 }
 
+/// The request of a keyed read of a program that has its extent.
+template <class Where, class Program, class Nodes>
+gpu::keys_request keys_request_for(domain<Where, Program, Nodes> const& d, Program& p, axes_layout const& at, on::gpu_place place, contract c) {
+  gpu::keys_request r{&keyed_types<Where, Program, Nodes>::type(), &p, &d.where, &d.nodes, {}, facts_of_keys(d, p, at, target{}, c), {}, place.ordinal, place.queue};
+  places_in_grid(p, at, r.columns);
+  return r;
+}
+/// The kernels that fold a domain by key.
+template <bool Sorted>
+using kernels_by_key = std::conditional_t<Sorted, gpu::sorted_kernels<sorted_keys_plan>, gpu::any_order_kernels>;
+
 template <bool Sorted, class Where, class Program, class... Nodes, class Source>
 auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
-  static std::conditional_t<Sorted, gpu::sorted_kernels<sorted_keys_plan>, gpu::any_order_kernels> kernels;
-  using types = keyed_types<Where, Program, pack<Nodes...>>;
+  static kernels_by_key<Sorted> kernels;
   axes_layout const at = layout_of(s, Where::is_reduced);
   check_bins(d.where, at.groups);
   constexpr int kept = Where::dims + Where::kept;
@@ -208,9 +218,7 @@ auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source
   }
   auto p = d.program;
   p.extent = at.extent;
-  gpu::keys_request r{&types::type(), &p, &d.where, &d.nodes, {},
-                      facts_of_keys(d, p, at, target{}, c), {}, place.ordinal, place.queue};
-  places_in_grid(p, at, r.columns);
+  auto r = keys_request_for(d, p, at, place, c);
   if (r.ordinal < 0)
     r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
   if (r.ordinal < 0)
