@@ -94,6 +94,7 @@ char const* bind_all(jit::library const& from, api& call) noexcept {
   need("cuMemsetD8Async", call.fill);
   need("cuPointerGetAttributes", call.pointer_attributes);
   bind(from, "cuLaunchKernelEx", call.launch_with);
+  bind(from, "cuOccupancyMaxActiveClusters", call.active_clusters);
   bind(from, "cuStreamGetId", call.stream_id);
   bind(from, "cuStreamGetCaptureInfo_v3", call.capture_info);
   bind(from, "cuMemPoolCreate", call.pool_create);

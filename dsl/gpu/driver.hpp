@@ -140,6 +140,7 @@ struct api {
   int (*pointer_attributes)(unsigned count, int* names, void** values, address);
   // May be null: drivers older than CUDA 12 lack some of them.
   int (*launch_with)(launch_config const*, function, void** arguments, void** extra);
+  int (*active_clusters)(int* clusters, function, launch_config const*);
   int (*stream_id)(stream, unsigned long long*);
   int (*capture_info)(stream, int* status, unsigned long long* capture, void** graph, graph_node const** in_front, void const** edges, std::size_t* count);
   int (*pool_create)(pool*, pool_properties const*);

@@ -10,6 +10,8 @@
 
 #include <tally/base/error.hpp>
 
+#include <algorithm>
+
 namespace tally::inline v0::gpu {
 
 unit unit_without_name(keyed_type const& t, char const* header) {
@@ -50,6 +52,10 @@ void keyed_phases::launch_phase(keyed_phase phase, unsigned blocks, i64 shared_b
   shape.block_threads = static_cast<unsigned>(plan_.threads_per_block);
   shape.grid_blocks = blocks;
   shape.dynamic_shared_bytes = static_cast<std::size_t>(shared_bytes);
+  if (phase == keyed_phase::fold && plan_.cluster_blocks > 1) {
+    shape.cluster_blocks = static_cast<unsigned>(plan_.cluster_blocks);
+    if (auto const most = static_cast<unsigned>(resident_clusters(k_, shape)); most > 0) shape.grid_blocks = std::min(blocks, most * shape.cluster_blocks);
+  }
   launch(r_, k_, shape, arguments);
 }
 unsigned keyed_phases::blocks_over_slots() const {

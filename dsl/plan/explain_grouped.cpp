@@ -286,6 +286,8 @@ void word_keys_of_gpu(domain_description& d) {
   else
     d.shape += "elements go to their slots in global memory by atomics";
   if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
+  if (p.cluster_blocks > 1)
+    d.shape += formatted("; clusters of {} keep {} a block in shared memory, of {}", several(p.cluster_blocks, "block"), several(p.slots_in_cluster, "slot"), f.slots);
   if (p.threads_per_row > 0) d.shape += formatted("; {} share a row of slots", several(p.threads_per_row, "thread"));
   if (p.copies > 1)
     d.shape += p.hot_keys == 0 ? formatted("; blocks add to {} copies of the table in turn, which meet afterwards", p.copies)
@@ -476,7 +478,7 @@ void plan_whole(grouped_description& d) {
   for (int i = 0; i < d.whole.fold_count; ++i) exact = exact || d.whole.folds[i].exact;
   auto& last = d.domains.back();
   bool const any_whole = last.kind == grouping_kind::whole && reads(last);
-  if (reads_there + int(any_whole) < 2 || exact) {
+  if (!planning::keys_join_the_whole(reads_there, any_whole, exact)) {
     read_keys_apart(d, exact ? "exact sums of the whole are folded by windows, not row by row" : "nothing else of this reduction is folded element by element");
     return;
   }

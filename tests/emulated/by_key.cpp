@@ -26,7 +26,7 @@ constexpr i64 bins = 61;
 /// Routes of elements: tables of blocks, replicated, of ranges, of words that a thread takes alone, and hot slots in front of the table of all.
 constexpr keys_plan in_tables{.route = keys_route::in_shared_memory, .threads_per_block = 64, .blocks_per_multiprocessor = 1, .elements_per_load = 4,
                               .loads_in_flight = 2, .replicas = 4, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1,
-                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false};
+                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0};
 constexpr keys_plan with(keys_plan p, auto const& change) {
   change(p);
   return p;
@@ -37,6 +37,9 @@ constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges =
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
+/// Slots that two blocks keep together, two pages each, in front of the table of all.
+constexpr keys_plan in_clusters = with(in_hot_slots, [](keys_plan& p) { p.cluster_blocks = 2, p.slots_in_cluster = 2 * slots_of_page, p.gives_in_bulk = true; });
+constexpr keys_plan clusters_of_32 = with(in_clusters, [](keys_plan& p) { p.counts_in_32 = true; });
 /// Routes of rows of one key, to the table of all or to copies of it.
 constexpr keys_plan of_rows = with(for_all, [](keys_plan& p) { p.threads_per_row = 4, p.elements_per_load = 1; });
 constexpr keys_plan of_rows_in_tables = with(of_rows, [](keys_plan& p) { p.route = keys_route::in_shared_memory; });
@@ -75,7 +78,9 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   std::memset(kernel::table, 0xab, sizeof kernel::table);
   emulated::shared_begin = kernel::table, emulated::shared_end = kernel::table + sizeof kernel::table;
   auto const run_phase = [&](keyed_phase phase, i64 blocks) {
-    emulated::launch(blocks, P.threads_per_block, [&] { kernel::by_key<P>(d.where, p, at, d.nodes, memory, to, phase); });
+    auto const kernel = [&] { kernel::by_key<P>(d.where, p, at, d.nodes, memory, to, phase); };
+    if (P.cluster_blocks > 1 && phase == keyed_phase::fold) emulated::launch_clusters(blocks, P.threads_per_block, P.cluster_blocks, kernel);
+    else emulated::launch(blocks, P.threads_per_block, kernel);
   };
   run_phase(keyed_phase::open, 2);
   run_phase(keyed_phase::fold, 6);
@@ -165,6 +170,27 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
     same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
   }
+}
+
+TEST_CASE("by_key, emulated: integers that the blocks of a cluster keep together, fewer slots than they have room for and more") {
+  constexpr std::size_t n = 5003;
+  auto const x = with_nan(numbers<float>(n));
+  auto const words = numbers<i32>(n);
+  auto const naturals = numbers<u32>(n);
+  auto const longs = numbers<i64>(n);
+  for (i64 const slots : {61, 300, 701})
+    for (bool const in_runs : {false, true}) {
+      CAPTURE(slots);
+      auto keys = keys_of(n, in_runs);
+      for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<i32>(i64(keys[i]) * 11 % slots);
+      keys[n - 1] = static_cast<i32>(slots - 1);
+      auto const all = [&](auto const& r) { same<in_clusters, clusters_of_32>(r); };
+      all(from(keys) | by_key(_1, slots, count));
+      all(from(words, keys) | by_key(_2, slots, sum(_1), sum(_1).in<i32>(), sum(_1).in<u32>(), count_if(_1 > 0)));
+      all(from(longs, keys) | by_key(_2, slots, sum(_1), bit_and(_1), bit_or(_1), bit_xor(_1), min(_1), max(_1)));
+      all(from(naturals, keys) | filter(_1 % 3u != 0u) | by_key(_2, slots, min(_1).or_else(7u), max(_1).or_else(9u), count_modulo(7), countdown_modulo(1000)));
+      all(from(x, keys) | by_key(_2, slots, max(_1).or_else(-3.f), min(_1).ignoring_nan().or_else(-2.f)));
+    }
 }
 
 TEST_CASE("by_key, emulated: rows of one key, in tables, in copies and in the table of all, one by one and neighbours at once") {

@@ -63,11 +63,27 @@ struct warp {
   u64 shown[32];
 };
 
+/// The shared memory of a block, where a kernel has any.
+inline char *shared_begin = nullptr, *shared_end = nullptr;
+
+/// The blocks of a cluster: which one runs, and the memory of those that do not.
+struct cluster_of_blocks {
+  unsigned rank = 0, met = 0; ///< how often all have met
+  std::vector<std::vector<char>> kept;
+  bool keeps(char const* place) const {
+    return std::any_of(kept.begin(), kept.end(), [&](auto const& memory) { return place >= memory.data() && place < memory.data() + memory.size(); });
+  }
+};
+inline cluster_of_blocks& cluster() {
+  static cluster_of_blocks only;
+  return only;
+}
+
 class block {
 public:
+  /// `number` among those whose threads are there at once.
   template <class Kernel>
-  block(unsigned threads, Kernel const& kernel) : warps_(threads / 32), threads_(threads) {
-    running() = this;
+  block(unsigned threads, Kernel const& kernel, unsigned number = 0) : warps_(threads / 32), threads_(threads) {
     all_.all = threads;
     for (auto& w : warps_) w.lanes.all = 32;
     run_ = [](void const* k) { (*static_cast<Kernel const*>(k))(); };
@@ -76,20 +92,32 @@ public:
     for (unsigned t = 0; t < threads; ++t) {
       ucontext_t& context = threads_[t].context;
       getcontext(&context);
-      context.uc_stack.ss_sp = stacks.get() + t * stack_bytes;
+      context.uc_stack.ss_sp = stacks.get() + (number * threads + t) * stack_bytes;
       context.uc_stack.ss_size = stack_bytes;
       context.uc_link = &home_;
       makecontext(&context, &block::enter, 0);
     }
-    for (bool any = true; any;) {
+  }
+  block(block const&) = delete;
+  /// Until all threads are done, or wait for the other blocks of the cluster; true where they are done.
+  bool run() {
+    running() = this;
+    waiting_ = 0;
+    for (bool any = true; any && waiting_ < threads_.size();) {
       any = false;
-      for (unsigned t = 0; t < threads; ++t)
+      for (unsigned t = 0; t < threads_.size(); ++t)
         if (!threads_[t].done) {
           any = true;
           threadIdx.x = t;
           swapcontext(&home_, &threads_[t].context);
         }
     }
+    return waiting_ == 0;
+  }
+  void meet_cluster() {
+    unsigned const now = cluster().met;
+    ++waiting_;
+    while (cluster().met == now) let_others_run();
   }
   static block*& running() {
     static block* one = nullptr;
@@ -131,6 +159,7 @@ private:
     own.threads_[threadIdx.x].done = true;
   }
   meeting all_;
+  unsigned waiting_ = 0; ///< for the other blocks of the cluster
   std::vector<warp> warps_;
   std::vector<thread> threads_;
   void (*run_)(void const*);
@@ -143,7 +172,28 @@ template <class Kernel>
 void launch(i64 blocks, unsigned threads, Kernel const& kernel) {
   gridDim.x = static_cast<unsigned>(blocks);
   blockDim.x = threads;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) block(threads, kernel);
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) block(threads, kernel).run();
+}
+/// The same of clusters, whose blocks begin with the shared memory that there is, and take turns where they meet.
+template <class Kernel>
+void launch_clusters(i64 blocks, unsigned threads, unsigned of_cluster, Kernel const& kernel) {
+  gridDim.x = static_cast<unsigned>(blocks);
+  blockDim.x = threads;
+  std::vector<char> const as_it_was(shared_begin, shared_end);
+  for (unsigned first = 0; first < gridDim.x; first += of_cluster) {
+    cluster().kept.assign(of_cluster, as_it_was);
+    std::vector<std::unique_ptr<block>> all;
+    for (unsigned r = 0; r < of_cluster; ++r) all.push_back(std::make_unique<block>(threads, kernel, r));
+    for (bool done = false; !done; ++cluster().met)
+      for (unsigned r = 0; r < of_cluster; ++r) {
+        cluster().rank = r;
+        blockIdx.x = first + r;
+        std::copy(cluster().kept[r].begin(), cluster().kept[r].end(), shared_begin);
+        done = all[r]->run();
+        std::copy(shared_begin, shared_end, cluster().kept[r].begin());
+      }
+  }
+  cluster().kept.clear();
 }
 
 } // namespace emulated

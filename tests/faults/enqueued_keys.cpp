@@ -74,6 +74,20 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     of.takes(rows | by_key<0>(_2, 1000, sum(_1)).dropping_strays(), of.answers<float>(), 8);
   }
 
+  TEST_CASE("enqueued keys: clusters that keep slots together are as many as are resident at once") {
+    if (!gpu::can_compile()) return;
+    keys_there of;
+    i64 const n = i64(1) << 24, bins = 1 << 20;
+    auto const keys = gpu::allocate(static_cast<std::size_t>(n) * sizeof(i32), 0), counts = gpu::allocate(bins * sizeof(i64), 0);
+    of.fake.launches.clear();
+    enqueue(from(device(static_cast<i32 const*>(keys.data()), n)) | by_key(_1, bins, count).dropping_strays(), static_cast<i64*>(counts.data()));
+    REQUIRE(of.fake.launches.size() == 3);
+    CHECK(of.fake.launches[0].cluster == 1);
+    CHECK(of.fake.launches[1].cluster == 8);
+    CHECK(of.fake.launches[1].grid == 15 * 8);
+    CHECK(of.fake.launches[2].cluster == 1);
+  }
+
   TEST_CASE("enqueued keys: no elements take the answers of the identity, and no bins nothing") {
     if (!gpu::can_compile()) return;
     keys_there of;

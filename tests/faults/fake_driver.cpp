@@ -118,6 +118,7 @@ void fill_kernels(driver::api& a) {
   };
   a.function_attribute = [](int* value, int which, driver::function) { return *value = which == 1 ? 1024 : 32, 0; };
   a.function_set_attribute = [](driver::function, int, int value) { return it().max_dynamic_shared_bytes = value, 0; };
+  a.active_clusters = [](int* clusters, driver::function, driver::launch_config const*) { return *clusters = 15, 0; };
   a.occupancy = [](int* blocks, driver::function, int, std::size_t) { return *blocks = 2, 0; };
   a.launch = [](driver::function f, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                 unsigned shared, driver::stream on, void** arguments, void**) {

@@ -3,6 +3,7 @@
 // Folds by key on a GPU: bit for bit the answers of the CPU, whatever the keys, the routes and the kinds of cells.
 #include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
+#include "gpu/watchdog.hpp"
 
 #include <tally/tally.hpp>
 
@@ -20,6 +21,14 @@ std::vector<int> hot_keys(std::size_t n, int bins) {
   std::vector<int> keys(n);
   for (int& k : keys)
     k = random() % 2 == 0 ? bins / 2 : static_cast<int>(random() % static_cast<unsigned>(bins));
+  return keys;
+}
+
+std::vector<int> keys_of_all(std::size_t n, int bins) {
+  std::mt19937 random(12);
+  std::vector<int> keys(n);
+  for (int& k : keys)
+    k = static_cast<int>(random() % static_cast<unsigned>(bins));
   return keys;
 }
 
@@ -202,6 +211,36 @@ TEST_CASE("least and greatest numbers by key, NaN left out, of rows of halves to
   for (int const bins : {3, 5000, 300'000}) {
     auto const keys = hot_keys(x.size(), bins);
     same_on_both(from(x, d, keys) | by_key(_3, bins, max(_1).ignoring_nan().or_else(-1.f), min(_2).ignoring_nan().or_else(-2.), count));
+  }
+}
+
+TEST_CASE("integers by many keys meet in clusters and in global memory at once, whatever their words") {
+  if (no_kernels()) return;
+  std::size_t const n = (std::size_t(1) << 24) + 3;
+  std::mt19937 random(23);
+  std::vector<i32> words(n);
+  for (i32& w : words) w = static_cast<i32>(random());
+  std::vector<u32> naturals(words.begin(), words.end());
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = std::ldexp(float(words[i] % 1000), words[i] % 40);
+  for (int const bins : {300'001, 1'000'000}) {
+    CAPTURE(bins);
+    auto uniform = keys_of_all(n, bins), hot = hot_keys(n, bins), sorted = uniform;
+    std::sort(sorted.begin(), sorted.end());
+    for (auto const* keys : {&uniform, &hot, &sorted}) {
+      same_on_both(from(*keys) | by_key(_1, bins, count));
+      same_on_both(from(words, *keys) | by_key(_2, bins, sum(_1), sum(_1).in<i32>(), sum(_1).in<u32>()));
+      same_on_both(from(naturals, *keys) | by_key(_2, bins, min(_1), max(_1)));
+      same_on_both(from(words, *keys) | filter(_1 % 3 != 0) | by_key(_2, bins, min(_1), count_if(_1 > 0)));
+      tally_test_progress();
+    }
+    same_on_both(from(naturals, uniform) | by_key(_2, bins, bit_and(_1), bit_or(_1), bit_xor(_1)));
+    same_on_both(from(uniform) | by_key(_1, bins, count_modulo(7), countdown_modulo(9), count));
+    same_on_both(from(x, uniform) | by_key(_2, bins, min(_1), max(_1)));
+    same_on_both(from(x) | histogram(-1e6f, 1e6f, bins));
+    uniform[n - 5] = bins;
+    CHECK_THROWS_AS(run(from(uniform) | by_key(_1, bins, count), on::gpu), key_out_of_range);
+    tally_test_progress();
   }
 }
 

@@ -49,6 +49,37 @@ TEST_CASE("the bulk engine folds the table of a block into that of all where tha
   CHECK_FALSE(make_keys_plan(f).plan.gives_in_bulk);
 }
 
+TEST_CASE("of integers by many keys clusters keep half of the slots, or what they have room for, and L2 the others") {
+  auto f = scalars(1 << 28, 300'000, 4);
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1); // floats
+  f.integers = true;
+  auto const half = make_keys_plan(f);
+  CHECK(half.plan.route == keys_route::in_global_memory);
+  CHECK(half.plan.cluster_blocks == 8);
+  CHECK(half.plan.slots_in_cluster == 18688); // whole pages
+  CHECK(half.plan.gives_in_bulk);
+  CHECK(half.shared_bytes == 4096 * 8 + 18688 * 4);
+  CHECK(half.blocks == 128);
+  CHECK(half.plan.threads_per_block == 1024);
+  f.slots = 2'000'000;
+  auto const full = make_keys_plan(f);
+  CHECK(full.plan.slots_in_cluster == 49408);
+  CHECK(full.shared_bytes <= f.of.target.shared_bytes_per_block);
+  f.slots = 4'000'000;
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1); // less than an eighth of them
+  CHECK(std::string(make_keys_plan(f).why_not.entries[1].choice) == "slots in a cluster");
+  f.slots = 300'000, f.own_cell_bytes = 16;
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 8);
+  f.own_cell_bytes = 20;
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1);
+  f.own_cell_bytes = 4, f.at.extent = 1 << 23;
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1);
+  f.at.extent = 1 << 28, f.gives_cells = true, f.bytes_of_neighbour = 4;
+  CHECK_FALSE(make_keys_plan(f).plan.in_place); // the bulk engine wants whole lines of its own
+  f.of.target = targets::a100;
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1);
+}
+
 TEST_CASE("counts have 32 bits where no more elements can come, and then the bulk engine adds them") {
   auto f = scalars(1 << 28, 32768, 4);
   f.only_counts = f.counts = true;
@@ -160,5 +191,5 @@ TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by o
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
         "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false}");
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
 }

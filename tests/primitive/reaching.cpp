@@ -306,6 +306,14 @@ std::vector<user> const& users() {
               by_key(_1, few_bins ? float_bins_of_block : bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()),
           targets::h200, fast));
     }
+    auto const bins_of_cluster = i64(1) << 18;
+    by_key_of("bits in clusters", "`from(key, x) | by_key(_1, bins, bit_and(_2), bit_or(_2), bit_xor(_2))` of u32, by 2^18 keys", bins_of_cluster, from(keys, numbers<u32>()),
+              bit_and(_2), bit_or(_2), bit_xor(_2));
+    by_key_of("integers in clusters", "`from(key, x) | by_key(_1, bins, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>())` of i32", bins_of_cluster, from(keys, numbers<i32>()),
+              sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>());
+    by_key_of("cycles in clusters", "`from(key) | by_key(_1, bins, count_modulo(7), countdown_modulo(9))`", bins_of_cluster, from(keys), count_modulo(7), countdown_modulo(9));
+    by_key_of("naturals in clusters", "`from(key, x) | by_key(_1, bins, min(_2), max(_2))` of u32", bins_of_cluster, from(keys, numbers<u32>()), min(_2), max(_2));
+    by_key_of("extremes in clusters", "the same of i32", bins_of_cluster, from(keys, numbers<i32>()), min(_2), max(_2));
     auto const rows_by_key = [&]<class T>(char const* name, char const* text, T, i64 columns, contract c, auto... folds) {
       found.push_back(grouped_pipeline(name, text,
                                        from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |

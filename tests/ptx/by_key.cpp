@@ -76,6 +76,11 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   CHECK(many.plan.route == keys_route::in_global_memory);
   CHECK(many.plan.hot_slots == 4096);
   CHECK(many.has("atom.shared.cas.b32"));
+  CHECK(many.plan.cluster_blocks == 8);
+  CHECK(many.count("red.relaxed.cluster.shared::cluster.add.u32") >= many.plan.elements_per_load * many.plan.loads_in_flight);
+  CHECK(many.has("barrier.cluster.arrive.release"));
+  CHECK(many.has("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"));
+  CHECK_FALSE(compiled<true>(from(keys, x) | by_key(_1, 1 << 20, sum(_2))).has("shared::cluster")); // floats
 }
 
 TEST_CASE("exact sums add digits of 64 bits, and no float") {

@@ -19,8 +19,8 @@ class keyed_read;
 template <keys_plan P, class Where, class... Columns, class... Leaves>
 class keyed_read<P, Where, program<pack<Columns...>, Leaves...>> : keyed_table<P, program<pack<Columns...>, Leaves...>> {
   using Table = keyed_table<P, program<pack<Columns...>, Leaves...>>;
-  template <int I, bool Own>
-  using cell = typename Table::template cell<I, Own>;
+  template <int I, owner Of>
+  using cell = typename Table::template cell<I, Of>;
   using Table::p, Table::to, Table::slots, Table::table, Table::folds, Table::shared, Table::hot, Table::nobody, Table::one_count;
   using Table::cells_of, Table::stride, Table::own_cells, Table::own_cell, Table::own_slots, Table::first_own, Table::block, Table::blocks;
   using Table::add;
@@ -37,13 +37,13 @@ public:
 
   __device__ void open(i64 thread, i64 threads) const {
     for (i64 g = thread; g < slots; g += threads) {
-      for_each_index<folds>([&](auto i) { cell<i, false>::open(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
+      for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
       if (to.locks != nullptr)
         to.locks[g] = 0;
     }
     if constexpr (copied)
       for (i64 g = thread; g < copied_slots(); g += threads)
-        for_each_index<folds>([&](auto i) { cell<i, false>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
     if constexpr (P.hot_keys > 0)
       if (blockIdx.x == 0)
         find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return bin_of_row<false>(r); });
@@ -77,7 +77,7 @@ public:
           from = (copy * P.hot_keys + hot_number(key)) * row + k;
           slot = i64(hot_bin(key)) * row + k;
         }
-        for_each_index<folds>([&](auto i) { cell<i, false>::give(copies_of(i), copied_slots(), from, cells_of(i), slots, slot, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) { cell<i, owner::all>::give(copies_of(i), copied_slots(), from, cells_of(i), slots, slot, get<i>(p.leaves).monoid); });
       }
     }
   }
@@ -86,7 +86,7 @@ public:
     if constexpr (!P.in_place)
       for (i64 g = thread; g < slots; g += threads) {
         typename Program::states s;
-        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, false>::read(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, owner::all>::read(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
         for_each_index<folds>([&](auto i) {
           auto const& m = get<i>(p.leaves).monoid;
           auto const& of = get<i>(s);
@@ -115,7 +115,7 @@ private:
   };
   template <class Row>
   __device__ __forceinline__ void add_to_all(Row const& r, place_of_slot to_slot) const {
-    Table::template add_to<false>(r, to_slot.in_copies ? copied_slots() : slots, to_slot.slot, [&](int i) { return home_of(to_slot, i); });
+    Table::template add_to<owner::all>(r, to_slot.in_copies ? copied_slots() : slots, to_slot.slot, [&](int i) { return home_of(to_slot, i); });
   }
   __device__ __forceinline__ char* home_of(place_of_slot to_slot, int i) const { return to_slot.in_copies ? copies_of(i) : cells_of(i); }
   /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.
@@ -235,8 +235,8 @@ private:
           neighbour_of<typename nth_t<i, Leaves...>::monoid_type> v[V];
 #pragma unroll
           for (int j = 0; j < V; ++j)
-            v[j] = cell<i, false>::neighbour(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
-          cell<i, false>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
+            v[j] = cell<i, owner::all>::neighbour(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
+          cell<i, owner::all>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
         });
       } else {
 #pragma unroll

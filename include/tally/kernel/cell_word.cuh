@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One word of a cell, and what is folded into it from any thread at any time: in the block's own shared memory (Own) or in global memory.
-// Layer 4. Nothing comes back, so it is the `red` of primitive/, or what stands in for it where a chip has none.
+// One word of a cell, and what is folded into it from any thread at any time: in global memory, in the block's own shared memory, or in that of
+// a block of its cluster. Layer 4. Nothing comes back, so it is the `red` of primitive/, or what stands in for it where a chip has none.
 #pragma once
 
 #include <tally/primitive/window.cuh>
@@ -10,11 +10,16 @@ namespace tally::inline v0::kernel {
 
 using primitive::operation;
 
+/// Whose a cell is. In another block's memory its address is the mapped one.
+enum class owner { all, block, cluster };
+
 /// *at = Op(*at, value), atomically.
-template <operation Op, bool Own, class T>
+template <operation Op, owner Of, class T>
 __device__ __forceinline__ void fold_into(T* at, T value) {
-  if constexpr (Own)
+  if constexpr (Of == owner::block)
     primitive::fold_word<Op>(primitive::in_shared<T>(at), value);
+  else if constexpr (Of == owner::cluster)
+    primitive::fold_word<Op>(primitive::in_cluster<T>::mapped(at), value);
   else
     primitive::fold_word<Op>(primitive::in_global<T>(at), value);
 }

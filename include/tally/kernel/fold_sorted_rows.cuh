@@ -142,7 +142,7 @@ private:
   static constexpr bool quick = (false || ... || exact_monoid<typename Leaves::monoid_type>) && take_near_sums(static_cast<Nodes const*>(nullptr));
   using quick_states = pack<typename slot_run<Leaves, V>::quick_state...>;
   template <int I>
-  using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, false>;
+  using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, owner::all>;
   using runs = pack<slot_run<Leaves, V>...>;
 
   __device__ __forceinline__ static i64 first_column() { return i64(threadIdx.x % T) * V; }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Cells: what a slot of a fold by key is in memory, and how elements get there from any thread at any time. Layer 4. Cells of one
-// kind lie side by side, word by word, so that neighbouring slots are neighbours in memory. A block may keep cells of its own in
-// shared memory (Own) and give them to the cells of all in the end, slot by slot (give) or all slots at once (give_in_bulk: n slots, of which
-// slot g is the first, from the one numbered `turned` on around); a thread may add a state of its own (add_state).
+// kind lie side by side, word by word, so that neighbouring slots are neighbours in memory. A block, or the blocks of a cluster, may keep cells of
+// their own in shared memory and give them to the cells of all in the end, slot by slot (give) or by the bulk engine (give_words: n slots, of which slot
+// g is the first, from the one numbered `turned` on around; give_in_bulk: the same of a block's whole table, by as many threads as there are words);
+// a thread may add a state of its own (add_state).
 #pragma once
 
 #include <tally/fold/keyed_cells.hpp>
@@ -22,44 +23,47 @@ __device__ __forceinline__ T* word(char* base, I slots, I g, int w) {
 } // namespace cells
 
 /// One cell of monoid M; sums of floats and counts may be kept in another Word than their own.
-template <class M, bool Own, class Word = typename M::state, cell_kind Kind = cell_of<M>::kind>
+template <class M, owner Of, class Word = typename M::state, cell_kind Kind = cell_of<M>::kind>
 struct keyed_cell;
 
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::counted> {
-  using word = cuda::std::conditional_t<Own, u32, Word>;
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::counted> {
+  using word = cuda::std::conditional_t<Of == owner::all, Word, u32>;
   static constexpr int bytes = int(sizeof(word));
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<word>(base, slots, g, 0) = 0; }
   template <class I, class... Vs>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, Vs...) {
-    fold_into<operation::add, Own>(cells::word<word>(base, slots, g, 0), word(1));
+    fold_into<operation::add, Of>(cells::word<word>(base, slots, g, 0), word(1));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, u64 n) {
-    fold_into<operation::add, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(n));
+    fold_into<operation::add, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(n));
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     if (word const n = *cells::word<word>(own, own_slots, from, 0))
-      fold_into<operation::add, false>(cells::word<Word>(base, slots, g, 0), Word(n));
+      fold_into<operation::add, owner::all>(cells::word<Word>(base, slots, g, 0), Word(n));
   }
-  __device__ static void give_in_bulk(char* own, unsigned, char* base, i64, i64 g, unsigned n, unsigned turned) {
+  __device__ static void give_words(char* own, unsigned, unsigned from, char* base, i64, i64 g, unsigned n, unsigned turned) {
+    fold_words_into<operation::add>(cells::word<u32>(base, i64(0), g, 0), cells::word<u32>(own, 0u, from, 0), n, turned);
+  }
+  __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
     if (threadIdx.x == 0)
-      fold_words_into<operation::add>(cells::word<u32>(base, i64(0), g, 0), cells::word<u32>(own, 0u, 0u, 0), n, turned);
+      give_words(own, own_slots, 0, base, slots, g, n, turned);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) { return u64(*cells::word<word>(base, slots, g, 0)); }
 };
 
-template <bool Up, bool Own, class Word>
-struct keyed_cell<count_modulo_monoid<Up>, Own, Word, cell_kind::stepped> {
+template <bool Up, owner Of, class Word>
+struct keyed_cell<count_modulo_monoid<Up>, Of, Word, cell_kind::stepped> {
   using M = count_modulo_monoid<Up>;
   static constexpr int bytes = 4;
   template <class I>
   __device__ static void open(char* base, I slots, I g, M const&) { *cells::word<u32>(base, slots, g, 0) = 0; }
   template <class I, class... Vs>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64, Vs...) {
-    fold_into<planning::stepped_by<M>, Own>(cells::word<u32>(base, slots, g, 0), m.modulus - 1);
+    fold_into<planning::stepped_by<M>, Of>(cells::word<u32>(base, slots, g, 0), m.modulus - 1);
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const& m, u32 n) {
@@ -76,7 +80,7 @@ struct keyed_cell<count_modulo_monoid<Up>, Own, Word, cell_kind::stepped> {
 };
 
 /// Words that one operation folds: sums, and bits.
-template <class M, bool Own, class Word = typename cell_of<M>::word>
+template <class M, owner Of, class Word = typename cell_of<M>::word>
 struct word_cell {
   using word = Word;
   static constexpr operation op = planning::combined_by<M>;
@@ -87,34 +91,37 @@ struct word_cell {
   }
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
-    fold_into<op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
+    fold_into<op, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(m.lift(position, v)));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state s) {
-    fold_into<op, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
+    fold_into<op, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(s));
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {
     word const n = *cells::word<word>(own, own_slots, from, 0);
     if (n != static_cast<word>(m.identity()))
-      fold_into<op, false>(cells::word<word>(base, slots, g, 0), n);
+      fold_into<op, owner::all>(cells::word<word>(base, slots, g, 0), n);
   }
-  __device__ static void give_in_bulk(char* own, unsigned, char* base, i64, i64 g, unsigned n, unsigned turned) {
+  __device__ static void give_words(char* own, unsigned, unsigned from, char* base, i64, i64 g, unsigned n, unsigned turned) {
+    fold_words_into<op>(cells::word<word>(base, i64(0), g, 0), cells::word<word>(own, 0u, from, 0), n, turned);
+  }
+  __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
     if (threadIdx.x == 0)
-      fold_words_into<op>(cells::word<word>(base, i64(0), g, 0), cells::word<word>(own, 0u, 0u, 0), n, turned);
+      give_words(own, own_slots, 0, base, slots, g, n, turned);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return static_cast<typename M::state>(*cells::word<word>(base, slots, g, 0));
   }
 };
 
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::wrapped> : word_cell<M, Own> {};
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::bits> : word_cell<M, Own> {};
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::wrapped> : word_cell<M, Of> {};
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::bits> : word_cell<M, Of> {};
 
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, Own, Word> {
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::added> : word_cell<M, Of, Word> {
   /// What is added of one element.
   template <class V>
   __device__ __forceinline__ static Word neighbour(M const& m, V v) { return m.lift(0, v); }
@@ -125,8 +132,8 @@ struct keyed_cell<M, Own, Word, cell_kind::added> : word_cell<M, Own, Word> {
   }
 };
 
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::checked> {
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::checked> {
   static constexpr int bytes = 16;
   using word = u64;
   template <class I>
@@ -136,32 +143,32 @@ struct keyed_cell<M, Own, Word, cell_kind::checked> {
   template <class I, class V>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64 position, V v) {
     auto const s = m.lift(position, v);
-    add_both<Own>(base, slots, g, s.low, static_cast<word>(s.high));
+    add_both<Of>(base, slots, g, s.low, static_cast<word>(s.high));
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
-    add_both<Own>(base, slots, g, s.low, static_cast<word>(s.high));
+    add_both<Of>(base, slots, g, s.low, static_cast<word>(s.high));
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
-    add_both<false>(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
+    add_both<owner::all>(base, slots, g, *cells::word<word>(own, own_slots, from, 0), *cells::word<word>(own, own_slots, from, 1));
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     return typename M::state{*cells::word<word>(base, slots, g, 0), static_cast<i64>(*cells::word<word>(base, slots, g, 1))};
   }
 
 private:
-  template <bool InShared, class I>
+  template <owner To, class I>
   __device__ __forceinline__ static void add_both(char* base, I slots, I g, word low, word high) {
     word const before = atomicAdd(cells::word<unsigned long long>(base, slots, g, 0), low);
     if (word const more = high + (before + low < low ? 1 : 0))
-      fold_into<operation::add, InShared>(cells::word<word>(base, slots, g, 1), more);
+      fold_into<operation::add, To>(cells::word<word>(base, slots, g, 1), more);
   }
 };
 
 /// The digits of an exact sum; their carries stay where they are until the sum is read.
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::digits> {
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::digits> {
   static constexpr int digits = cell_of<M>::digits;
   static constexpr int bytes = cell_of<M>::bytes;
   using word = u64;
@@ -188,7 +195,7 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
     static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
     __device__ __forceinline__ void add_part(int d, u64 part, bool negative) {
       if (part != 0)
-        fold_into<operation::add, Own>(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
+        fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
     }
     __device__ __noinline__ void add_digits(int d, int shift, u64 magnitude, bool negative) {
       u64 low = magnitude << shift, high = shift != 0 ? magnitude >> (64 - shift) : 0;
@@ -204,7 +211,7 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
   struct special_word {
     char* base;
     I slots, g;
-    __device__ __forceinline__ void operator|=(u64 bits) { fold_into<operation::bit_or, Own>(cells::word<word>(base, slots, g, digits), word(bits)); }
+    __device__ __forceinline__ void operator|=(u64 bits) { fold_into<operation::bit_or, Of>(cells::word<word>(base, slots, g, digits), word(bits)); }
   };
   template <class I>
   struct sink {
@@ -235,9 +242,9 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     for (int d = 0; d < digits; ++d)
       if (word const n = *cells::word<word>(own, own_slots, from, d))
-        fold_into<operation::add, false>(cells::word<word>(base, slots, g, d), n);
+        fold_into<operation::add, owner::all>(cells::word<word>(base, slots, g, d), n);
     if (word const n = *cells::word<word>(own, own_slots, from, digits))
-      fold_into<operation::bit_or, false>(cells::word<word>(base, slots, g, digits), n);
+      fold_into<operation::bit_or, owner::all>(cells::word<word>(base, slots, g, digits), n);
   }
   __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
     for (int d = int(threadIdx.x); d <= digits; d += int(blockDim.x)) {
@@ -269,7 +276,7 @@ struct keyed_cell<M, Own, Word, cell_kind::digits> {
 };
 
 /// An ordered key, and bits that say what came: that any did, or, where NaN takes no part, a number or NaN.
-template <class M, class T, bool Least, bool Own>
+template <class M, class T, bool Least, owner Of>
 struct ordered_cell {
   using word = typename cell_of<M>::word;
   using key = ordered_key_t<T>;
@@ -283,31 +290,33 @@ struct ordered_cell {
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, T v) {
     u32 const what = kind_of(v);
     if (is_number(what))
-      fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
+      fold_into<meet, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
     if ((*came(base, slots, g) & what) == 0)
-      fold_into<operation::bit_or, Own>(came(base, slots, g), what);
+      fold_into<operation::bit_or, Of>(came(base, slots, g), what);
   }
   template <class I>
   __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
     u32 const what = came_of(s);
     if (is_number(what))
-      fold_into<meet, Own>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
+      fold_into<meet, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(s.s)));
     if (what != 0)
-      fold_into<operation::bit_or, Own>(came(base, slots, g), what);
+      fold_into<operation::bit_or, Of>(came(base, slots, g), what);
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
     u32 const what = *came(own, own_slots, from);
     if (is_number(what))
-      fold_into<meet, false>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
+      fold_into<meet, owner::all>(cells::word<word>(base, slots, g, 0), *cells::word<word>(own, own_slots, from, 0));
     if (what != 0)
-      fold_into<operation::bit_or, false>(came(base, slots, g), what);
+      fold_into<operation::bit_or, owner::all>(came(base, slots, g), what);
+  }
+  __device__ static void give_words(char* own, unsigned own_slots, unsigned from, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
+    fold_words_into<meet>(cells::word<word>(base, slots, g, 0), cells::word<word>(own, own_slots, from, 0), n, turned);
+    fold_words_into<operation::bit_or>(came(base, slots, g), came(own, own_slots, from), n, turned);
   }
   __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
-    if (threadIdx.x == 0) {
-      fold_words_into<meet>(cells::word<word>(base, slots, g, 0), cells::word<word>(own, own_slots, 0u, 0), n, turned);
-      fold_words_into<operation::bit_or>(came(base, slots, g), came(own, own_slots, 0u), n, turned);
-    }
+    if (threadIdx.x == 0)
+      give_words(own, own_slots, 0, base, slots, g, n, turned);
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const& m) {
     typename M::state s = m.identity();
@@ -351,15 +360,15 @@ private:
       return static_cast<S>(k);
   }
 };
-template <class T, bool Least, bool Own, class Word>
-struct keyed_cell<seen<extreme_monoid<T, Least>>, Own, Word, cell_kind::ordered> : ordered_cell<seen<extreme_monoid<T, Least>>, T, Least, Own> {};
-template <class T, bool Least, bool Own, class Word>
-struct keyed_cell<extreme_number_monoid<T, Least>, Own, Word, cell_kind::ordered> : ordered_cell<extreme_number_monoid<T, Least>, T, Least, Own> {};
+template <class T, bool Least, owner Of, class Word>
+struct keyed_cell<seen<extreme_monoid<T, Least>>, Of, Word, cell_kind::ordered> : ordered_cell<seen<extreme_monoid<T, Least>>, T, Least, Of> {};
+template <class T, bool Least, owner Of, class Word>
+struct keyed_cell<extreme_number_monoid<T, Least>, Of, Word, cell_kind::ordered> : ordered_cell<extreme_number_monoid<T, Least>, T, Least, Of> {};
 
 /// A number of 16 bits whose neighbours are folded at once. `red` leaves the number where the other is NaN, and of two NaN the one that all
 /// instructions make: another NaN says that nothing came.
-template <class T, bool Least, bool Own>
-struct keyed_cell<extreme_number_monoid<T, Least>, Own, T, cell_kind::ordered> {
+template <class T, bool Least, owner Of>
+struct keyed_cell<extreme_number_monoid<T, Least>, Of, T, cell_kind::ordered> {
   using M = extreme_number_monoid<T, Least>;
   static constexpr int bytes = int(sizeof(T));
   static constexpr u16 nothing = 0xffff;
@@ -387,8 +396,8 @@ private:
 };
 
 /// A state behind a lock, written and read past the first cache.
-template <class M, bool Own, class Word>
-struct keyed_cell<M, Own, Word, cell_kind::locked> {
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::locked> {
   static constexpr int bytes = cell_of<M>::bytes, words = bytes / 4;
   using state = typename M::state;
   template <class I>

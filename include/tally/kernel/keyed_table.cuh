@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The slots of a fold by key and their cells: in a table that a block has to itself, in that of all, or where both are, and how a row gets
-// to its slot. Layer 4. The order is: all threads of a block open its table, add their rows, and give the table to that of all.
+// The slots of a fold by key and their cells: in a table that a block has to itself, in one that the blocks of a cluster share, in that of all, or
+// where several are, and how a row gets to its slot. Layer 4. The order is: all threads of a block, or of a cluster, open their table, add their
+// rows, and give the table to that of all.
 #pragma once
 
 #include <tally/fold/folds.hpp>
 #include <tally/fold/keys.hpp>
+#include <tally/kernel/cluster_slots.cuh>
 #include <tally/kernel/counts_in_shared.cuh>
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
@@ -20,7 +22,8 @@ class keyed_table<P, program<Columns, Leaves...>> {
 public:
   using Program = program<Columns, Leaves...>;
   static constexpr int folds = int(sizeof...(Leaves));
-  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0;
+  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0, in_cluster = P.cluster_blocks > 1;
+  using together = cluster_slots<P>;
   /// One count of every element of a slot, in shared memory: no condition stands before its add.
   static constexpr bool one_count =
       shared && folds == 1 && (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
@@ -32,10 +35,10 @@ public:
   i64 slots;
   char* table; ///< of this block, where it has one
 
-  template <class M, bool Own>
-  using cell_as = keyed_cell<M, Own, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
-  template <int I, bool Own>
-  using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Own>;
+  template <class M, owner Of>
+  using cell_as = keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
+  template <int I, owner Of>
+  using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Of>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
   /// Slots between two words of a cell of all.
   __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots) : slots; }
@@ -47,7 +50,7 @@ public:
   __device__ __forceinline__ unsigned first_own() const { return P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
   __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
   static constexpr int own_bytes(int i) {
-    constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, true>::bytes..., 0};
+    constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, owner::block>::bytes..., 0};
     return bytes[i];
   }
   /// Bytes of a slot in front of the cells of fold i: those of 8 bytes come first, so that every table is aligned.
@@ -71,14 +74,22 @@ public:
   __device__ __forceinline__ i64 block() const { return blockIdx.x / P.ranges; }
   __device__ __forceinline__ i64 blocks() const { return gridDim.x / P.ranges; }
 
-  /// Empties the block's table. All threads call it.
+  /// What a block keeps for its cluster, behind what it keeps to itself.
+  __device__ __forceinline__ char* cluster_cells(int i) const {
+    return table + P.hot_slots * (all_own_bytes() + int(sizeof(unsigned))) + unsigned(own_bytes_before(i)) * together::of_block;
+  }
+
+  /// Empties the block's table. All threads call it, of a cluster too.
   __device__ __forceinline__ void open_own() const {
     for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
-      for_each_index<folds>([&](auto i) { cell<i, true>::open(own_cells(i), own_cell_count(), g, get<i>(p.leaves).monoid); });
+      for_each_index<folds>([&](auto i) { cell<i, owner::block>::open(own_cells(i), own_cell_count(), g, get<i>(p.leaves).monoid); });
       if constexpr (hot)
         tags()[g] = nobody;
     }
-    __syncthreads();
+    if constexpr (in_cluster)
+      for (unsigned g = threadIdx.x; g < together::of_block; g += blockDim.x)
+        for_each_index<folds>([&](auto i) { cell<i, owner::block>::open(cluster_cells(i), together::of_block, g, get<i>(p.leaves).monoid); });
+    meet();
   }
 
   template <class M>
@@ -88,22 +99,24 @@ public:
   __device__ __forceinline__ void give_own() const {
     if constexpr (P.gives_in_bulk)
       show_own_words();
-    __syncthreads();
-    if constexpr (P.gives_in_bulk) {
+    meet();
+    if constexpr (P.gives_in_bulk && shared) {
       i64 const left = stride() - first_own();
       unsigned const n = left < own_slots() ? unsigned(left < 0 ? 0 : left) : own_slots(), turned = unsigned(i64(n / 4) * block() / blocks()) * 4;
       for_each_index<folds>([&](auto i) {
         if constexpr (given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
-          cell<i, true>::give_in_bulk(own_cells(i), own_cell_count(), cells_of(i), stride(), first_own(), n, turned);
+          cell<i, owner::block>::give_in_bulk(own_cells(i), own_cell_count(), cells_of(i), stride(), first_own(), n, turned);
       });
     }
-    if constexpr (!(true && ... && given_in_bulk<typename Leaves::monoid_type>))
+    if constexpr (in_cluster)
+      give_pages();
+    if constexpr (hot || !(true && ... && given_in_bulk<typename Leaves::monoid_type>))
       for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots)
           for_each_index<folds>([&](auto i) {
-            if constexpr (!given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
-              cell<i, true>::give(own_cells(i), own_cell_count(), g, cells_of(i), stride(), slot, get<i>(p.leaves).monoid);
+            if constexpr (hot || !given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
+              cell<i, owner::block>::give(own_cells(i), own_cell_count(), g, cells_of(i), stride(), slot, get<i>(p.leaves).monoid);
           });
       }
     if constexpr (P.gives_in_bulk)
@@ -116,8 +129,13 @@ public:
   /// Says to `give` where slot g is: in the block's own table (a true_type) or in that of all, among how many, and where a fold's cells are.
   template <class Give>
   __device__ __forceinline__ void at_slot(i64 g, unsigned turn, Give const& give) const {
-    auto const own = [&](unsigned cell) { give(cuda::std::true_type{}, own_cell_count(), cell, [&](int i) { return own_cells(i); }); };
-    auto const all = [&] { give(cuda::std::false_type{}, slots, g, [&](int i) { return cells_of(i); }); };
+    auto const own = [&](unsigned cell) { give(owned_by<owner::block>{}, own_cell_count(), cell, [&](int i) { return own_cells(i); }); };
+    auto const all = [&] {
+      if constexpr (in_cluster)
+        if (unsigned const s = static_cast<unsigned>(g); s < together::all)
+          return give(owned_by<owner::cluster>{}, together::of_block, together::cell_of(s), [&](int i) { return together::with(s, cluster_cells(i)); });
+      give(owned_by<owner::all>{}, stride(), g, [&](int i) { return cells_of(i); });
+    };
     if constexpr (shared) {
       unsigned const s = static_cast<unsigned>(g) - first_own();
       if (P.ranges == 1 || s < own_slots())
@@ -138,28 +156,28 @@ public:
   /// Feeds one row to a slot.
   template <class Row>
   __device__ __forceinline__ void add(Row const& r, i64 g) const {
-    at_slot(g, threadIdx.x, [&](auto own, auto count, auto slot, auto const& base_of) { add_to<decltype(own)::value>(r, count, slot, base_of); });
+    at_slot(g, threadIdx.x, [&](auto of, auto count, auto slot, auto const& base_of) { add_to<decltype(of)::value>(r, count, slot, base_of); });
   }
   /// Feeds the rows of a warp, V a lane, to a slot that all of them have.
   template <int V, class RowAt>
   __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g) const {
-    at_slot(g, threadIdx.x / 32, [&](auto own, auto count, auto slot, auto const& base_of) {
-      constexpr bool Own = decltype(own)::value;
+    at_slot(g, threadIdx.x / 32, [&](auto of, auto count, auto slot, auto const& base_of) {
+      constexpr owner Of = decltype(of)::value;
       for_each_index<folds>([&](auto i) {
         auto const& l = get<i>(p.leaves);
-        if constexpr (adds_once_a_warp<typename nth_t<i, Leaves...>::monoid_type>) {
+        if constexpr (adds_once_a_warp<typename nth_t<i, Leaves...>::monoid_type, in_cluster>) {
           auto const s = fold_warp<V>(l, row_at);
           if (threadIdx.x % 32 == 0)
-            cell<i, Own>::add_state(base_of(i), count, slot, to.locks, l.monoid, s);
+            cell<i, Of>::add_state(base_of(i), count, slot, to.locks, l.monoid, s);
         } else {
           for (int v = 0; v < V; ++v)
-            add_one<i, Own>(row_at(v), count, slot, base_of(i));
+            add_one<i, Of>(row_at(v), count, slot, base_of(i));
         }
       });
     });
   }
   /// Whether a warp whose elements have one slot adds them once.
-  static constexpr bool looks_for_one_slot = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type>);
+  static constexpr bool looks_for_one_slot = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>);
   /// Feeds V rows of a lane to their slots, or nobody's; whole: all lanes of the warp have some.
   template <int V, class RowAt>
   __device__ __forceinline__ void add_rows(RowAt const& row_at, unsigned const (&slot)[V], bool whole) const {
@@ -173,15 +191,43 @@ public:
           add(row_at(v), slot[v]);
     }
   }
-  template <bool Own, class Row, class I, class CellsOf>
+  template <owner Of, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of) const {
-    for_each_index<folds>([&](auto i) { add_one<i, Own>(r, count, slot, base_of(i)); });
+    for_each_index<folds>([&](auto i) { add_one<i, Of>(r, count, slot, base_of(i)); });
   }
-  template <int K, bool Own, class Row, class I>
+  template <int K, owner Of, class Row, class I>
   __device__ __forceinline__ void add_one(Row const& r, I count, I slot, char* base) const {
     auto const& l = get<K>(p.leaves);
     if (l.mask.eval(r))
-      unpack([&](auto const&... v) { cell<K, Own>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
+      unpack([&](auto const&... v) { cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
+  }
+
+private:
+  template <owner Of>
+  using owned_by = cuda::std::integral_constant<owner, Of>;
+  /// All who use the tables: what they did before is seen by all after.
+  __device__ __forceinline__ static void meet() {
+    if constexpr (in_cluster)
+      meet_cluster();
+    else
+      __syncthreads();
+  }
+  /// Folds what the block keeps for its cluster into the cells of all, clusters beginning apart.
+  __device__ __forceinline__ void give_pages() const {
+    unsigned const begin = unsigned(i64(together::pages) * block() / blocks());
+    for (unsigned t = threadIdx.x; t < together::pages; t += blockDim.x) {
+      unsigned const page = (t + begin) % together::pages, from = page * together::of_page;
+      i64 const first = together::first_of(page), left = stride() - first;
+      unsigned const n = left < together::of_page ? unsigned(left < 0 ? 0 : left) : together::of_page;
+      for_each_index<folds>([&](auto i) {
+        using own = cell<i, owner::block>;
+        if constexpr (given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
+          own::give_words(cluster_cells(i), together::of_block, from, cells_of(i), stride(), first, n, 0);
+        else
+          for (unsigned g = 0; g < n && first + g < slots; ++g)
+            own::give(cluster_cells(i), together::of_block, from + g, cells_of(i), stride(), first + g, get<i>(p.leaves).monoid);
+      });
+    }
   }
 };
 

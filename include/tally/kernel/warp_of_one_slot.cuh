@@ -12,13 +12,14 @@ namespace tally::inline v0::kernel {
 /// States of more bytes than this are not folded by warps: an exact sum of floats has as many, one of doubles has more.
 inline constexpr int most_bytes_of_warp = 64;
 
-/// Whether cells of M are added to in shared memory by comparing and swapping, and states of M are small enough to fold in registers.
-template <class M>
+/// Whether states of M are small enough to fold in registers, and lanes that add to one of its cells in shared memory wait for each other: where
+/// it compares and swaps, or another block has it.
+template <class M, bool InCluster>
 inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
     return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
   else
-    return kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked;
+    return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked;
 }();
 
 /// Whether all elements of a whole warp, V a lane, have one slot. Lanes look at their own first: most warps are done with that.
@@ -72,7 +73,7 @@ __device__ __forceinline__ auto fold_warp(Leaf const& l, RowAt const& row_at) {
     for (int v = 0; v < V; ++v) {
       auto const r = row_at(v);
       if (l.mask.eval(r))
-        s = m.combine(s, m.lift(r.position, l.values.first.eval(r)));
+        unpack([&](auto const&... value) { s = m.combine(s, m.lift(r.position, value.eval(r)...)); }, l.values);
     }
     return root_of_warp(m, s);
   }

@@ -23,6 +23,7 @@ struct keys_facts {
   bool only_counts;    ///< no fold but counts
   bool counts;         ///< some fold is a count
   bool gives_words;    ///< some fold but counts has cells that are words, folded each by itself
+  bool integers;       ///< every fold has words that `red` of integers folds
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
 };
@@ -163,6 +164,27 @@ constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_
   return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
 }
 
+/// Blocks of a cluster keep some slots together in their shared memory and leave the others to L2, so that both are at work: integers only, because
+/// floats are added there by comparing and swapping. us of 2^28 u32 counted by 300 000 and 10^6 uniform keys, L2 alone and with a third, a half, two
+/// thirds and all that there is room for in clusters: 3222, 2358, 1856, 2203, 3209 and 3163, 2255, 2223, 2213, 2097; by 3 10^6, where there is room for
+/// 13 %, 3149 and 2847. f32 sums by 10^6 Zipf keys 4146 and 8396. H100, 2026-11-25 10:10 and 10:14, tests/bench/keyed.py, this constant changed.
+inline constexpr i64 blocks_of_cluster = 8, most_bytes_in_cluster = 16, least_percent_in_cluster = 12, most_percent_in_cluster = 50;
+/// Reads that are longer than it takes to empty and give what clusters keep.
+inline constexpr i64 elements_worth_a_cluster = i64(1) << 24;
+constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
+  bool const long_enough = f.at.extent * f.at.groups >= elements_worth_a_cluster;
+  if (f.of.target.max_cluster_blocks < blocks_of_cluster || !f.integers || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough)
+    return;
+  i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes), wanted = f.slots / 100 * most_percent_in_cluster;
+  i64 const of_block = least_of(room, wanted) / (blocks_of_cluster * slots_of_page) * slots_of_page, all = blocks_of_cluster * of_block;
+  if (all < f.slots / 100 * least_percent_in_cluster)
+    return out.why_not.add("slots in a cluster", "its blocks have room for {0} of {1}", -1, all, f.slots);
+  out.plan.cluster_blocks = int(blocks_of_cluster);
+  out.plan.slots_in_cluster = int(of_block);
+  out.plan.gives_in_bulk = true;
+  out.shared_bytes += of_block * f.own_cell_bytes;
+}
+
 /// Bytes of loads in flight that leave registers for sums of a warp, of the 64 that each of 1024 threads has: four loads of floats and
 /// 64-bit keys spill, two do not.
 inline constexpr i64 bytes_in_flight_of_thread = 160;
@@ -183,7 +205,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.in_order = planning::elements_in_order(f);
   p.elements_per_load = p.in_order && light && planning::aligned_for(f.of, 4) ? 4 : 1;
   p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
-  p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = 1;
+  p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = p.cluster_blocks = 1;
   i64 elements = f.at.extent * f.at.groups;
   p.counts_in_32 = f.counts && elements < i64(1) << 32;
   i64 resident = 4;
@@ -200,6 +222,9 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     while (p.hot_slots * (f.own_cell_bytes + 4) > 48 * 1024)
       p.hot_slots /= 2;
     out.shared_bytes = i64(p.hot_slots) * (f.own_cell_bytes + 4);
+    planning::choose_slots_of_cluster(f, out);
+    if (p.cluster_blocks > 1)
+      resident = 1;
   }
   p.threads_per_block = resident == 4 ? 512 : 1024;
   p.blocks_per_multiprocessor = p.route == keys_route::in_shared_memory && light && resident == 4 ? planning::resident_blocks_of_512 : 1;
@@ -222,10 +247,10 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
         out.shared_bytes = hot_places(p.hot_keys) * i64(sizeof(u64));
     }
   }
-  p.in_place = p.route == keys_route::in_global_memory && f.gives_cells && (f.bytes_of_neighbour == 4 || p.folds_neighbours());
+  p.in_place = p.route == keys_route::in_global_memory && p.cluster_blocks == 1 && f.gives_cells && (f.bytes_of_neighbour == 4 || p.folds_neighbours());
   i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);
   out.blocks = planning::least_of(out.blocks, ((elements - 1) / of_block + 1) * p.ranges);
-  out.blocks -= out.blocks % p.ranges;
+  out.blocks -= out.blocks % (p.ranges * p.cluster_blocks);
   return out;
 }
 

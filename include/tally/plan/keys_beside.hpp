@@ -32,6 +32,8 @@ struct plan_beside {
 namespace planning {
 /// Where tables begin behind what a block has in shared memory already.
 constexpr i64 begin_of_tables(i64 bytes) { return (bytes + 127) / 128 * 128; }
+/// Whether keyed groupings are one read with each other and with folds of the whole, where there are any: exact sums of the whole are folded by windows.
+constexpr bool keys_join_the_whole(int keys, bool any_whole, bool any_exact) { return keys > 0 && keys + int(any_whole) > 1 && !any_exact; }
 } // namespace planning
 
 /// Plans one keyed read of at least one element and one slot beside another, whose blocks have `room` bytes left for it.
@@ -48,7 +50,7 @@ constexpr keys_beside_planned make_keys_beside_plan(keys_facts const& f, i64 roo
   keys_plan& p = out.plan;
   p.route = keys_route::in_shared_memory;
   p.threads_per_block = 256;
-  p.blocks_per_multiprocessor = p.elements_per_load = p.loads_in_flight = p.ranges = p.copies = p.replicas = 1;
+  p.blocks_per_multiprocessor = p.elements_per_load = p.loads_in_flight = p.ranges = p.copies = p.replicas = p.cluster_blocks = 1;
   p.counts_in_32 = f.counts && f.at.extent < i64(1) << 32;
   while (!f.only_counts && p.replicas < 8 && 2 * p.replicas * f.slots * f.own_cell_bytes <= planning::bytes_for_replicas && 4 * p.replicas * f.slots * f.own_cell_bytes <= room)
     p.replicas *= 2;

@@ -30,12 +30,17 @@ struct keys_plan {
   int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
   bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
-  bool gives_in_bulk;    ///< shared: the bulk engine folds a block's table into that of all, where a fold has words for it
+  bool gives_in_bulk;    ///< shared or in a cluster: the bulk engine folds a block's table into that of all, where a fold has words for it
   bool counts_in_32;     ///< no count of all elements needs 64 bits
+  int cluster_blocks;    ///< global: that keep some of the slots together, in their shared memory; 1: none
+  int slots_in_cluster;  ///< of each of them; whole pages
   /// Whether one red adds neighbours, which are kept in the floats that they are.
   constexpr bool folds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
+
+/// Slots that lie together in a block of a cluster, and are given to those of all at once.
+inline constexpr int slots_of_page = 128;
 
 /// Slots between two words of a cell: the bulk engine takes four at once.
 constexpr i64 slots_given_in_bulk(i64 slots) {

@@ -89,6 +89,10 @@ kernel_facts facts_of(kernel const&);
 /// Resident blocks of the device at once, for a given shape; 0 when it cannot run.
 int resident_blocks(kernel const&, unsigned block_threads, std::size_t dynamic_shared_bytes);
 
+struct launch_shape;
+/// Resident clusters of a launch at once; 0 where the driver does not say.
+int resident_clusters(kernel const&, launch_shape const&);
+
 /// Where a caller keeps one loaded kernel per device: a static of constant initialisation, one atomic load when warm.
 class kernel_cell {
 public:

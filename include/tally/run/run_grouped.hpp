@@ -189,10 +189,10 @@ public:
 
 private:
   bool may_join_the_whole(gpu::keys_of_read const& keys) const {
-    int n = Program::leaf_count > 0 ? 1 : 0;
+    int n = 0;
     for (auto const* one : keys.of)
       n += one != nullptr ? 1 : 0;
-    return n > 1 && keys.any() && !any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr));
+    return planning::keys_join_the_whole(n, Program::leaf_count > 0, any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr)));
   }
   typename Program::states fold_whole_with_keys() {
     static gpu::kernels_of<plan_beside<plan>> kernels;

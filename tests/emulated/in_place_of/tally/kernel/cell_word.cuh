@@ -10,11 +10,6 @@
 
 #include <algorithm>
 
-namespace emulated {
-/// The shared memory of a block, where a kernel has any.
-inline char *shared_begin = nullptr, *shared_end = nullptr;
-} // namespace emulated
-
 namespace tally::inline v0::kernel {
 
 using primitive::operation;
@@ -33,15 +28,17 @@ T folded(T a, T b) {
   else if constexpr (Op == operation::inc) return a >= b ? 0 : a + 1;
   else return a == 0 || a > b ? b : a - 1;
 }
-template <operation Op, bool Own, class T>
+enum class owner { all, block, cluster };
+template <operation Op, owner Of, class T>
 void fold_into(T* at, T value) {
   auto const place = reinterpret_cast<char*>(at);
-  if (Own != (place >= emulated::shared_begin && place < emulated::shared_end)) FAIL("a word of another memory than the instruction's");
+  bool const own = place >= emulated::shared_begin && place < emulated::shared_end;
+  if (Of == owner::cluster ? !own && !emulated::cluster().keeps(place) : own != (Of == owner::block)) FAIL("a word of another memory than the instruction's");
   *at = folded<Op>(*at, value);
 }
 template <operation Op, int V, class T>
 void fold_neighbours_into(T* at, T const (&v)[V]) {
-  for (int j = 0; j < V; ++j) fold_into<Op, false>(at + j, v[j]);
+  for (int j = 0; j < V; ++j) fold_into<Op, owner::all>(at + j, v[j]);
 }
 
 } // namespace tally::inline v0::kernel

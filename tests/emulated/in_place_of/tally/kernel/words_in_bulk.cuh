@@ -14,7 +14,7 @@ void fold_words_into(T* all, T* own, unsigned n, unsigned first) {
   if (at < emulated::shared_begin || at + n * sizeof(T) > emulated::shared_end) FAIL("words of another memory than the block's");
   if ((reinterpret_cast<u64>(all) | reinterpret_cast<u64>(own) | n * sizeof(T) | first * sizeof(T)) % 16 != 0 || first > n)
     FAIL("the bulk engine takes 16 bytes and multiples of them");
-  for (unsigned i = 0; i < n; ++i) fold_into<Op, false>(all + i, own[i]);
+  for (unsigned i = 0; i < n; ++i) fold_into<Op, owner::all>(all + i, own[i]);
 }
 inline void wait_for_words() {}
 

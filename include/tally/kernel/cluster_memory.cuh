@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The shared memory of the blocks of a cluster, as keyed tables use it: whose it is, and when all may look. Layer 4.
+#pragma once
+
+#include <tally/primitive/barrier.cuh>
+#include <tally/primitive/place.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// The number of the running block in its cluster.
+__device__ __forceinline__ unsigned rank_in_cluster() { return primitive::own_rank(); }
+/// What the running block has at `own`, as the block of a rank has it.
+__device__ __forceinline__ char* memory_of_block(unsigned rank, char* own) { return primitive::in_cluster<char>(own, rank).at; }
+/// All threads of the cluster: what each did before is seen by all after.
+__device__ __forceinline__ void meet_cluster() { primitive::meet_cluster(); }
+
+} // namespace tally::inline v0::kernel
