@@ -193,7 +193,7 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f, keys_o
   return u;
 }
 
-void run(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)(), void* states) {
+queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)()) {
   queued_run q = begin(r);
   r.f.keys_beside = true;
   planned const p = plan_for(r);
@@ -201,8 +201,7 @@ void run(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally
   open(keys, r.columns, 0);
   queue(r, q, {p.plan, p.blocks, &k}, &keys, false);
   close(keys);
-  wait(q);
-  std::memcpy(states, q.slot.host(), r.type->states_bytes);
+  return q;
 }
 
 void wait(queued_run const& q) { wait(q.ordinal, q.stream); }

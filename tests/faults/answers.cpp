@@ -62,6 +62,24 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     }
   }
 
+  TEST_CASE("answers: groupings are all queued before one is waited for, unless their columns are on the way") {
+    if (!gpu::can_compile()) return;
+    auto& fake = fake_driver::in_place();
+    std::vector<int> asked; // how often the host has looked at the stream before each launch
+    fake.kernel = [&](void**) { asked.push_back(fake.queries); };
+    auto const memory = gpu::allocate(3000 * sizeof(float), 0);
+    auto const folds = reduce(over<0>(sum), over<1>(sum, max), sum, histogram(0.f, 1.f, 10));
+    (void)run(from(shaped(static_cast<float const*>(memory.data()), 100, 30)) | folds, on::gpu);
+    CHECK(asked.size() > 4);
+    CHECK(asked.front() == asked.back());
+    asked.clear();
+    std::vector<float> const here(3000);
+    (void)run(from(shaped(here, 100, 30)) | folds, on::gpu);
+    CHECK(asked.size() > 4);
+    CHECK(asked.front() < asked.back());
+    fake.kernel = [](void**) {};
+  }
+
   TEST_CASE("answers: a run under capture, no page-locked memory, a launch that fails and a device that breaks are errors, and the next run works") {
     if (!gpu::can_compile()) return;
     rows_there of;

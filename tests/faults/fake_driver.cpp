@@ -135,6 +135,7 @@ void fill_kernels(driver::api& a) {
 void fill_streams(driver::api& a) {
   a.stream_create = [](driver::stream* s, unsigned) { return *s = new int, 0; };
   a.stream_query = [](driver::stream) {
+    ++it().queries;
     if (it().busy_queries.fetch_sub(1) > 0) return static_cast<int>(driver::error_not_ready);
     it().busy_queries = 0;
     return answer_of("stream_query");
@@ -231,5 +232,5 @@ void fake_driver::reset() {
   capturing = false;
   nodes_in_front.clear();
   launches.clear();
-  clears = synchronisations = trims = host_allocations = copies_from_host = waits = 0;
+  clears = synchronisations = trims = host_allocations = copies_from_host = waits = queries = 0;
 }

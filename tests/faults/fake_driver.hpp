@@ -38,7 +38,7 @@ struct fake_driver {
   std::mutex busy;
   std::map<std::uint64_t, std::size_t> allocated; ///< device memory given out
   std::set<void*> host_memory;
-  int clears = 0, synchronisations = 0, trims = 0, host_allocations = 0, copies_from_host = 0, waits = 0;
+  int clears = 0, synchronisations = 0, trims = 0, host_allocations = 0, copies_from_host = 0, waits = 0, queries = 0;
 
   static std::vector<void*>& contexts_of_thread(); ///< the calling thread's stack
 

@@ -4,9 +4,8 @@
 // again over other data.
 #include "gpu/captured_stream.hpp"
 #include "gpu/launch.hpp"
-#include "gpu/on_device.hpp"
+#include "gpu/room_for.hpp"
 #include "gpu/same_arrays.hpp"
-#include "gpu/watchdog.hpp"
 
 #include <tally/tally.hpp>
 
@@ -18,17 +17,6 @@ using namespace tally;
 
 namespace {
 
-/// n answers in device memory, none of them written yet.
-template <class T>
-on_device<T> room_for(std::size_t n) {
-  return on_device<T>(std::vector<T>(n, T(-77)));
-}
-template <class T>
-std::vector<T> after(gpu::stream_ref stream, on_device<T> const& there) {
-  gpu::wait(0, stream);
-  tally_test_progress();
-  return there.back();
-}
 template <class Array, class T>
 bool same(Array const& host, std::vector<T> const& there) {
   return host.size() == there.size() && std::equal(host.begin(), host.end(), there.begin(), [](T a, T b) { return same_bits(a, b); });

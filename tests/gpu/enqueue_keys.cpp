@@ -3,8 +3,7 @@
 // enqueue and prepare of histograms and folds by key: tables in device memory that nobody waited for, with the bits of run, and the same
 // from a graph that is launched again over other data.
 #include "gpu/captured_stream.hpp"
-#include "gpu/on_device.hpp"
-#include "gpu/watchdog.hpp"
+#include "gpu/room_for.hpp"
 
 #include <tally/tally.hpp>
 
@@ -15,16 +14,6 @@ using namespace tally;
 
 namespace {
 
-template <class T>
-on_device<T> room_for(i64 n) {
-  return on_device<T>(std::vector<T>(std::size_t(n), T(-77)));
-}
-template <class T>
-std::vector<T> after(gpu::stream_ref stream, on_device<T> const& there) {
-  gpu::wait(0, stream);
-  tally_test_progress();
-  return there.back();
-}
 /// Whether an array of run has the bits of the first answers there.
 template <class Array, class T>
 bool begins(std::vector<T> const& there, Array const& expected) {
@@ -59,8 +48,8 @@ TEST_CASE("histograms and folds by key go to device memory with the bits of run,
       on_device const k(keys);
       auto const there = from(device(static_cast<float const*>(x.data()), i64(n)), device(static_cast<int const*>(k.data()), i64(n)));
       auto const here = from(numbers, keys);
-      auto const counts = room_for<i64>(bins);
-      auto const sums = room_for<float>(bins), greatest = room_for<float>(bins);
+      auto const counts = room_for<i64>(std::size_t(bins));
+      auto const sums = room_for<float>(std::size_t(bins)), greatest = room_for<float>(std::size_t(bins));
       enqueue(there | histogram(_1, -2.f, 2.f, bins), counts.data());
       CHECK(begins(after({}, counts), run(here | histogram(_1, -2.f, 2.f, bins), on::cpu)));
       auto const folds = by_key(_2, bins, sum(_1), max(_1), count).dropping_strays();
@@ -91,7 +80,7 @@ TEST_CASE("rows by key go to device memory with the bits of run, added up in tab
     CAPTURE(bins);
     auto const keys = some_keys(std::size_t(rows), bins);
     on_device const k(keys);
-    auto const sums = room_for<float>(bins * width);
+    auto const sums = room_for<float>(std::size_t(bins * width));
     auto const of_rows = [&](auto const& numbers_of, auto const& keys_of) { return from(shaped(numbers_of, rows, width), along<0>(keys_of)) | by_key<0>(_2, bins, sum(_1)).dropping_strays(); };
     auto const keys_there = device(static_cast<int const*>(k.data()), rows);
     for (i64 again = 0; again < 2; ++again) {
@@ -109,7 +98,7 @@ TEST_CASE("tables behind each other and beside folds of the whole, and what they
   int const bins = 5000;
   auto const numbers = uneven_numbers<float>(n);
   on_device const x(numbers);
-  auto const counts = room_for<i64>(bins), others = room_for<i64>(100), total = room_for<i64>(1);
+  auto const counts = room_for<i64>(std::size_t(bins)), others = room_for<i64>(100), total = room_for<i64>(1);
   auto const sum_of_all = room_for<float>(1);
   captured_stream stream;
   auto const where = on::gpu.stream(stream.handle());
@@ -137,7 +126,7 @@ TEST_CASE("a graph of tables captured after prepare computes again over other ke
   auto const numbers = uneven_numbers<float>(n);
   on_device const x(numbers);
   on_device k(some_keys(n, bins));
-  auto const sums = room_for<float>(bins);
+  auto const sums = room_for<float>(std::size_t(bins));
   auto const counts = room_for<i64>(10);
   captured_stream stream;
   auto const where = on::gpu.stream(stream.handle());

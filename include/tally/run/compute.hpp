@@ -3,6 +3,8 @@
 // From a program to its states, on the CPU or on a GPU: the same tree either way. Layer 5.
 #pragma once
 
+#include <cstring>
+
 #include <tally/base/error.hpp>
 #include <tally/element/spread.hpp>
 #include <tally/plan/facts_of.hpp>
@@ -107,6 +109,49 @@ typename Program::states compute(Program p, on::gpu_place where, contract c) {
   gpu::run(request, &s, sizeof s);
   return s;
 }
+
+namespace detail {
+/// The states of a program that a GPU computes: queued when it is made, given later. `enqueue` queues it, where there is something to read and fold.
+template <class Program>
+class whole_on_gpu {
+public:
+  template <class Enqueue>
+  whole_on_gpu(Program const& p, Enqueue const& enqueue) : states_(p.identity()) {
+    if (p.extent == 0 || Program::leaf_count == 0)
+      return;
+    queued_ = enqueue();
+    is_queued_ = true;
+    if (queued_.staged.any())
+      (void)states(), queued_.staged = {};
+  }
+  whole_on_gpu(Program p, on::gpu_place where, contract c)
+      : whole_on_gpu(p, [&] {
+          auto request = request_for(p, where, c);
+          return gpu::enqueue(request);
+        }) {}
+  whole_on_gpu(whole_on_gpu const&) = delete;
+  ~whole_on_gpu() {
+    try {
+      (void)states(); // the kernel writes into the slot until then
+    } catch (error const&) { // the device is lost, and with it the kernel
+    }
+  }
+  /// Waits.
+  typename Program::states const& states() {
+    if (is_queued_) {
+      gpu::wait(queued_);
+      std::memcpy(&states_, queued_.slot.host(), sizeof states_);
+      is_queued_ = false;
+    }
+    return states_;
+  }
+
+private:
+  typename Program::states states_;
+  gpu::queued_run queued_{};
+  bool is_queued_ = false;
+};
+} // namespace detail
 
 /// Where on::any goes: the GPU that holds the columns, else the CPU.
 template <class Program>

@@ -225,7 +225,7 @@ public:
   readback(readback&&) noexcept = default;
   readback& operator=(readback&&) noexcept = default;
   ~readback();
-  /// Waits for the stream, once; what has come stays as long as this.
+  /// Waits for the stream, once; what has come stays as long as this. Null where nothing was queued.
   void const* wait();
 
 private:

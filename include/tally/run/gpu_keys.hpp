@@ -20,6 +20,7 @@ struct keyed_type {
   int fold_count;
   int cell_bytes[max_keyed_folds];
   bool locks;
+  bool tells; ///< of strays or overflow
   int words_per_place; ///< 32-bit words of all states, each state in words of its own
 };
 
@@ -57,7 +58,7 @@ struct sorted_kernels {
 void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
 /// Queues the way home of what stray_of tells.
 void send_stray(keys_request const& r, keys_in_flight& flight);
-/// Waits; the first position whose key names no bin and that key, or -1. Throws overflow.
+/// Waits for that; the first position whose key names no bin and that key, or -1. Throws overflow.
 struct stray_key {
   i64 position;
   u64 key;

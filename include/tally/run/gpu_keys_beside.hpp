@@ -49,8 +49,8 @@ void close(keys_of_read const&);
 void add_keys(unit&, keys_of_read const&);
 /// Writes the arguments of a launch that are theirs.
 void add_arguments(void** to, keys_of_read const&);
-/// Runs a program with keys beside it and waits for its states; the definitions are of all of them. Throws what run of a program alone throws.
-void run(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)(), void* states);
+/// Queues a program with keys beside it; the definitions are of all of them. Throws what a program alone does.
+queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)());
 /// The translation unit of that, for a plan.
 unit unit_of(program_type const& t, tally::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)());
 /// A plan and theirs.

@@ -207,7 +207,7 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
     d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, static_cast<i64>(found.at.keys));
     d.program.columns = read.columns; // where they were staged
   }
-  auto answers = compute_bins_on_gpu<Sorted>(d, s, place, c);
+  auto answers = bins_on_gpu<Sorted, decltype(d)>(d, s, place, c).fetch();
   mdarray<K, 1> keys({d.where.bins});
   if (keys.size() > 0) {
     if constexpr (sizeof(K) == sizeof(Word)) {

@@ -4,11 +4,9 @@
 // written. Layer 5. Everything is computed before anything is returned.
 #pragma once
 
+#include <tally/run/begun_groupings.hpp>
 #include <tally/run/run.hpp>
-#include <tally/run/run_by_segment.hpp>
-#include <tally/run/run_keyed.hpp>
 #include <tally/run/run_mixed.hpp>
-#include <tally/run/run_over.hpp>
 
 namespace tally::inline v0 {
 
@@ -112,33 +110,40 @@ constexpr auto judge_grouped_call() {
 template <class R, class... Options>
 concept runnable_grouped = grouped_reduction<R> && std::same_as<decltype(judge_grouped_call<R, Options...>()), allowed>;
 
-/// The answer of item I, given the bound reduction of all whole folds and its states.
-template <int I, class... Options, class R, class Whole, class States, class Place>
-auto answer_of_item(R const& r, Whole const& whole, States const& states, Place where, contract c) {
-  auto const& item = get<I>(r.folds);
-  if constexpr (grouping<std::remove_cvref_t<decltype(item)>>) {
-    auto const d = item.bind(pipe_for<Options...>(r.pipe));
-    check_folds(d.program.leaves);
-    return compute_groups(d, r.pipe.source, where, c);
-  } else {
-    answers::outcome<decltype(whole.program.leaves), States> const o{whole.program.leaves, states, {whole.program.extent}};
-    constexpr int at = whole_folds_before<I>(static_cast<decltype(r.folds) const*>(nullptr));
-    return answer_of(get<at>(whole.nodes), item, o);
-  }
+/// The answer of item I, a fold of the whole source, given the bound reduction of all of them and its states.
+template <int I, class R, class Whole, class States>
+auto answer_of_whole(R const& r, Whole const& whole, States const& states) {
+  answers::outcome<decltype(whole.program.leaves), States> const o{whole.program.leaves, states, {whole.program.extent}};
+  constexpr int at = whole_folds_before<I>(static_cast<decltype(r.folds) const*>(nullptr));
+  return answer_of(get<at>(whole.nodes), get<I>(r.folds), o);
+}
+/// The answers of all items, one alone or a tuple; `answer(index)` has that of one.
+template <class R, class Answer>
+auto answers_of_items(R const&, Answer const& answer) {
+  return [&]<int... I>(index_list<I...>) {
+    if constexpr (sizeof...(I) == 1)
+      return answer(index_constant<0>{});
+    else
+      return std::tuple(answer(index_constant<I>{})...);
+  }(indices_up_to<decltype(R::folds)::size>{});
 }
 
-template <class... Options, class R, class Place>
-auto run_grouped_apart(R const& r, Place where, contract c) {
+template <class... Options, class R>
+auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
   auto const whole = bind_to(pipe_for<Options...>(r.pipe), whole_folds(r.folds));
   check_folds(whole.program.leaves);
   auto const states = compute(whole.program, where, c);
   check_overflow(whole.program.leaves, states);
-  return [&]<int... I>(index_list<I...>) {
-    if constexpr (sizeof...(I) == 1)
-      return answer_of_item<0, Options...>(r, whole, states, where, c);
-    else
-      return std::tuple(answer_of_item<I, Options...>(r, whole, states, where, c)...);
-  }(indices_up_to<decltype(r.folds)::size>{});
+  return answers_of_items(r, [&]<int I>(index_constant<I>) {
+    auto const& item = get<I>(r.folds);
+    if constexpr (grouping<std::remove_cvref_t<decltype(item)>>) {
+      auto const d = item.bind(pipe_for<Options...>(r.pipe));
+      check_folds(d.program.leaves);
+      return compute_groups(d, r.pipe.source, where, c);
+    } else {
+      return answer_of_whole<I>(r, whole, states);
+    }
+  });
 }
 
 /// What may join in one read of a matrix among the items of a reduction.
@@ -147,10 +152,14 @@ inline constexpr mixed_items mixed_items_of =
     find_mixed_items(rank_of<std::remove_cvref_t<decltype(R::pipe.source)>>, static_cast<decltype(R::folds) const*>(nullptr));
 
 /// What the reads of a reduction on a GPU share: its items, its folds of the whole, bound, and its keyed groupings that may be beside others.
-template <bool Fast, class R, class Pipe, class Whole, class Keys, class... Options>
+template <bool Fast, class R, class Pipe, class Whole, class Keys>
 class shared_reads {
+  static constexpr int items = decltype(R::folds)::size;
   static constexpr mixed_items matrix = mixed_items_of<R>;
-  static constexpr bool is_matrix = matrix.any();
+  static constexpr bool is_matrix = items > 1 && matrix.any();
+  using Items = std::remove_cvref_t<decltype(R::folds)>;
+  template <int I>
+  using item = std::remove_cvref_t<decltype(get<I>(std::declval<Items const&>()))>;
   using Program = decltype(Whole::program);
   using Domains = typename Keys::domains;
   R const& r_;
@@ -166,9 +175,12 @@ public:
       : r_(r), pipe_(pipe), whole_(whole), keys_(keys), where_(where), c_(c) {}
 
   auto run() {
-    gpu::keys_beside_request* first[max_keys_beside]{};
-    keys_.list(first, max_keys_beside);
-    auto const possible = gpu::plan_beside_each_other(first, where_.ordinal);
+    [[maybe_unused]] gpu::keys_of_read possible{};
+    if constexpr (Domains::size > 0) {
+      gpu::keys_beside_request* first[max_keys_beside]{};
+      keys_.list(first, max_keys_beside);
+      possible = gpu::plan_beside_each_other(first, where_.ordinal);
+    }
     if constexpr (is_matrix) {
       joined_ = possible;
       auto both = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
@@ -181,10 +193,19 @@ public:
           return answers_of_matrix(alone);
       }
     }
-    joined_ = may_join_the_whole(possible) ? possible : gpu::keys_of_read{};
-    auto const states = joined_.any() ? fold_whole_with_keys() : compute(whole_.program, where_, c_);
-    check_overflow(whole_.program.leaves, states);
-    return answers([&](auto) {}, states);
+    if constexpr (Domains::size > 0)
+      if (may_join_the_whole(possible)) {
+        joined_ = possible;
+        auto of_both = whole_with_keys();
+        return answers([](auto) {}, [&]() -> typename Program::states {
+          if constexpr (Program::leaf_count > 0)
+            return of_both.states();
+          else
+            return of_both.states(), typename Program::states{};
+        });
+      }
+    whole_on_gpu<Program> of_whole(whole_.program, where_, c_);
+    return answers([](auto) {}, [&]() -> auto& { return of_whole.states(); });
   }
 
 private:
@@ -194,70 +215,69 @@ private:
       n += one != nullptr ? 1 : 0;
     return planning::keys_join_the_whole(n, Program::leaf_count > 0, any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr)));
   }
-  typename Program::states fold_whole_with_keys() {
+  /// What is folded of the whole, and the keys beside.
+  auto whole_with_keys() {
     static gpu::kernels_of<plan_beside<plan>> kernels;
     auto p = read_with_keys(whole_.program);
-    auto states = p.identity();
+    using With = decltype(p);
     keys_.make_room(joined_);
     auto request = request_for(p, where_, c_);
-    gpu::run(request, joined_, kernels, &definitions_with_keys<decltype(p), Domains>, &states);
-    if constexpr (Program::leaf_count > 0)
-      return states;
-    else
-      return {};
+    return whole_on_gpu<With>(p, [&] { return gpu::enqueue(request, joined_, kernels, &definitions_with_keys<With, Domains>); });
   }
   template <class Read>
   auto answers_of_matrix(Read& read) {
     keys_.make_room(joined_);
     read.queue();
-    auto const states = read.planned().total_joins() ? read.total() : compute(whole_.program, where_, c_);
-    check_overflow(whole_.program.leaves, states);
-    return answers(
-        [&]<int I>(index_constant<I>) {
-          if constexpr (I == matrix.columns)
-            return read.columns_of(r_.pipe.source);
-          else if constexpr (I == matrix.rows)
-            return read.rows_of(r_.pipe.source);
-        },
-        states);
+    auto const of_matrix = [&]<int I>(index_constant<I>) {
+      if constexpr (I == matrix.columns)
+        return read.columns_of(r_.pipe.source);
+      else if constexpr (I == matrix.rows)
+        return read.rows_of(r_.pipe.source);
+    };
+    if (read.planned().total_joins())
+      return answers(of_matrix, [&] { return read.total(); });
+    whole_on_gpu<Program> of_whole(whole_.program, where_, c_);
+    return answers(of_matrix, [&]() -> auto& { return of_whole.states(); });
   }
-  /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing.
-  template <class OfMatrix, class States>
-  auto answers(OfMatrix const& of_matrix, States const& states) {
-    auto const answer = [&]<int I>(index_constant<I> i) {
-      using Item = std::remove_cvref_t<decltype(get<I>(r_.folds))>;
+  /// Where item I stands among the keyed groupings that may be beside others; -1: nowhere.
+  template <int I>
+  static constexpr int number_among_keys() {
+    if constexpr (Domains::size == 0)
+      return -1;
+    else if constexpr (!is_beside<Fast, item<I>, Pipe> || number_beside<Fast, I, Pipe>(static_cast<Items const*>(nullptr)) >= max_keys_beside)
+      return -1;
+    else
+      return number_beside<Fast, I, Pipe>(static_cast<Items const*>(nullptr));
+  }
+  template <int I>
+  bool has_joined() const {
+    if constexpr (number_among_keys<I>() >= 0)
+      return joined_.of[number_among_keys<I>()] != nullptr;
+    else
+      return false;
+  }
+  /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing; `whole` waits for the states of the whole.
+  template <class OfMatrix, class WholeStates>
+  auto answers(OfMatrix const& of_matrix, WholeStates const& whole) {
+    begun_groupings<Fast, 0, Pipe, Items> begun(r_.folds, pipe_, where_, c_, [&]<int I>(index_constant<I> i) {
+      return std::is_void_v<decltype(of_matrix(i))> && !has_joined<I>();
+    });
+    decltype(auto) states = whole();
+    check_overflow(whole_.program.leaves, states);
+    return answers_of_items(r_, [&]<int I>(index_constant<I> i) {
       if constexpr (!std::is_void_v<decltype(of_matrix(i))>) {
         return of_matrix(i);
+      } else if constexpr (!grouping<item<I>>) {
+        return answer_of_whole<I>(r_, whole_, states);
       } else {
-        if constexpr (is_beside<Fast, Item, Pipe>) {
-          constexpr int number = number_beside<Fast, I, Pipe>(static_cast<std::remove_cvref_t<decltype(r_.folds)> const*>(nullptr));
-          if constexpr (number < max_keys_beside)
-            if (joined_.of[number] != nullptr)
-              return keys_.template get<number>().fetch();
-        }
-        return answer_of_item<I, Options...>(r_, whole_, states, where_, c_);
+        if constexpr (number_among_keys<I>() >= 0)
+          if (has_joined<I>())
+            return keys_.template get<number_among_keys<I>()>().fetch();
+        return begun.template fetch<I>();
       }
-    };
-    return [&]<int... I>(index_list<I...>) { return std::tuple(answer(index_constant<I>{})...); }(indices_up_to<decltype(r_.folds)::size>{});
+    });
   }
 };
-
-/// The same on a GPU, with as few reads as there need be: columns, rows and the whole of a matrix in one, or the whole, and keys beside.
-template <bool Fast, class... Options, class R>
-auto run_grouped_together(R const& r, on::gpu_place where, contract c) {
-  auto const pipe = pipe_for<Options...>(r.pipe);
-  using Pipe = std::remove_cvref_t<decltype(pipe)>;
-  auto whole = bind_to(pipe, whole_folds(r.folds));
-  check_folds(whole.program.leaves);
-  if (where.ordinal < 0) {
-    gpu::column_place places[max_sources]{};
-    places_of(whole.program, places);
-    int const home = whole.program.extent > 0 ? gpu::home_of(places, decltype(whole.program.columns)::size) : -1;
-    where.ordinal = home < 0 ? 0 : home;
-  }
-  auto keys = keys_beside_of(domains_beside<Fast>(r.folds, pipe), r.pipe.source, where, c);
-  return shared_reads<Fast, R, Pipe, std::remove_cvref_t<decltype(whole)>, decltype(keys), Options...>(r, pipe, whole, keys, where, c).run();
-}
 
 /// Whether several items of a reduction may share a read on a GPU.
 template <class... Options, class R>
@@ -268,15 +288,37 @@ constexpr bool may_share_reads(R const*) {
   return Items::size > 1 && (keyed || mixed_items_of<R>.any());
 }
 
+/// On a GPU, with as few reads as there need be: columns, rows and the whole of a matrix in one, or the whole, and keys beside.
+template <bool Fast, class... Options, class R>
+auto run_grouped_on_gpu(R const& r, on::gpu_place where, contract c) {
+  if (gpu::device_count() == 0)
+    throw no_gpu(gpu::why_no_device());
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  using Pipe = std::remove_cvref_t<decltype(pipe)>;
+  auto whole = bind_to(pipe, whole_folds(r.folds));
+  check_folds(whole.program.leaves);
+  if (where.ordinal < 0) {
+    gpu::column_place places[max_sources]{};
+    places_of(whole.program, places);
+    int const home = whole.program.extent > 0 ? gpu::home_of(places, decltype(whole.program.columns)::size) : -1;
+    where.ordinal = home < 0 ? 0 : home;
+  }
+  auto const beside = [&] {
+    if constexpr (may_share_reads<Options...>(static_cast<R const*>(nullptr)))
+      return domains_beside<Fast>(r.folds, pipe);
+    else
+      return pack<>{};
+  }();
+  auto keys = keys_beside_of(beside, r.pipe.source, where, c);
+  return shared_reads<Fast, R, Pipe, std::remove_cvref_t<decltype(whole)>, decltype(keys)>(r, pipe, whole, keys, where, c).run();
+}
+
 template <class... Options, class R, class Place>
 auto run_grouped_at(R const& r, Place where, contract c) {
-  if constexpr (std::same_as<Place, on::gpu_place> && may_share_reads<Options...>(static_cast<R const*>(nullptr))) {
-    if (gpu::device_count() == 0)
-      throw no_gpu(gpu::why_no_device());
-    return c == contract::fast ? run_grouped_together<true, Options...>(r, where, c) : run_grouped_together<false, Options...>(r, where, c);
-  } else {
-    return run_grouped_apart<Options...>(r, where, c);
-  }
+  if constexpr (std::same_as<Place, on::gpu_place>)
+    return c == contract::fast ? run_grouped_on_gpu<true, Options...>(r, where, c) : run_grouped_on_gpu<false, Options...>(r, where, c);
+  else
+    return run_grouped_on_host<Options...>(r, where, c);
 }
 
 /// On the GPU that holds the columns, else on the CPU.

@@ -136,6 +136,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    int(sizeof...(Leaves)),
                                    {cell_of<typename Leaves::monoid_type>::bytes...},
                                    (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked)),
+                                   !Where::drops_strays || (false || ... || may_overflow<Leaves>),
                                    words_of(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
@@ -203,35 +204,54 @@ gpu::keys_request keys_request_for(domain<Where, Program, Nodes> const& d, Progr
 template <bool Sorted>
 using kernels_by_key = std::conditional_t<Sorted, gpu::sorted_kernels<sorted_keys_plan>, gpu::any_order_kernels>;
 
-template <bool Sorted, class Where, class Program, class... Nodes, class Source>
-auto compute_bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) {
-  if (gpu::device_count() == 0)
-    throw no_gpu(gpu::why_no_device());
-  static kernels_by_key<Sorted> kernels;
-  axes_layout const at = layout_of(s, Where::is_reduced);
-  check_bins(d.where, at.groups);
-  constexpr int kept = Where::dims + Where::kept;
-  i64 extents[kept]{};
-  extents_of_bins(d.where, s, extents);
-  if (at.groups == 0 || at.extent == 0 || (Where::drops_strays && d.where.bins == 0)) {
-    std::vector<typename Program::states> const identities(static_cast<std::size_t>(d.where.bins * at.groups), d.program.identity());
-    return arrays_of_answers<kept>(d, identities, extents, 0, [](i64) { return i64(1); });
+/// A grouping by key that a GPU computes: queued when it is made, fetched later.
+template <bool Sorted, class Domain>
+class bins_on_gpu;
+template <bool Sorted, class Where, class Program, class... Nodes>
+class bins_on_gpu<Sorted, domain<Where, Program, pack<Nodes...>>> {
+  static constexpr int kept = Where::dims + Where::kept;
+
+public:
+  template <class Source>
+  bins_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place place, contract c) : d_(d) {
+    if (gpu::device_count() == 0)
+      throw no_gpu(gpu::why_no_device());
+    static kernels_by_key<Sorted> kernels;
+    axes_layout const at = layout_of(s, Where::is_reduced);
+    check_bins(d.where, at.groups);
+    extents_of_bins(d.where, s, extents_);
+    slots_ = d.where.bins * at.groups;
+    if (at.groups == 0 || at.extent == 0 || (Where::drops_strays && d.where.bins == 0))
+      return;
+    d_.program.extent = at.extent;
+    auto r = keys_request_for(d_, d_.program, at, place, c);
+    if (r.ordinal < 0)
+      r.ordinal = gpu::home_of(r.columns, decltype(Program::columns)::size);
+    if (r.ordinal < 0)
+      r.ordinal = 0;
+    answers_.emplace(r.f.slots, r.ordinal, place.queue);
+    r.to = answers_->places();
+    gpu::enqueue(r, kernels, flight_);
+    gpu::send_stray(r, flight_);
   }
-  auto p = d.program;
-  p.extent = at.extent;
-  auto r = keys_request_for(d, p, at, place, c);
-  if (r.ordinal < 0)
-    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
-  if (r.ordinal < 0)
-    r.ordinal = 0;
-  answers_on_device<Program, Nodes...> answers(r.f.slots, r.ordinal, place.queue);
-  r.to = answers.places();
-  gpu::keys_in_flight flight;
-  gpu::enqueue(r, kernels, flight);
-  gpu::send_stray(r, flight);
-  throw_stray_of(flight, d.where, p);
-  return answers.template fetch<kept>(extents);
-}
+  /// Of the device, until this is gone; columns that were staged count as more than any.
+  std::size_t bytes() const { return flight_.staged.any() ? ~std::size_t(0) : flight_.memory.bytes() + (answers_ ? answers_->bytes() : 0); }
+  /// Throws key_out_of_range and overflow.
+  auto fetch() {
+    if (answers_) {
+      throw_stray_of(flight_, d_.where, d_.program);
+      return answers_->template fetch<kept>(extents_);
+    }
+    std::vector<typename Program::states> const identities(static_cast<std::size_t>(slots_), d_.program.identity());
+    return arrays_of_answers<kept>(d_, identities, extents_, 0, [](i64) { return i64(1); });
+  }
+
+private:
+  domain<Where, Program, pack<Nodes...>> d_;
+  i64 extents_[kept]{}, slots_;
+  gpu::keys_in_flight flight_{};
+  std::optional<answers_on_device<Program, Nodes...>> answers_;
+};
 
 } // namespace detail
 
@@ -242,9 +262,9 @@ auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, D
   using Keyed = std::remove_cvref_t<decltype(d)>;
   if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
     if (c == contract::fast)
-      return detail::compute_bins_on_gpu<detail::is_sorted<true, Keyed>>(d.direct, s, where, c);
-  return detail::compute_bins_on_gpu<detail::is_sorted<false, Keyed>>(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d), s,
-                                     where, c);
+      return detail::bins_on_gpu<detail::is_sorted<true, Keyed>, decltype(d.direct)>(d.direct, s, where, c).fetch();
+  using Exact = domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>;
+  return detail::bins_on_gpu<detail::is_sorted<false, Keyed>, Exact>(d, s, where, c).fetch();
 }
 
 /// The answers of a grouping by key, on the host.

@@ -3,6 +3,7 @@
 // A grouping along axes, computed: its states for every group, then its answers as arrays. Layer 5.
 #pragma once
 
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -119,6 +120,7 @@ class answers_on_device {
 public:
   answers_on_device(i64 groups, int ordinal, gpu::stream_ref stream)
       : groups_(groups), memory_(begin_of(int(sizeof...(Nodes))), planning::writes_home(groups, bytes_of_answers<Program>(static_cast<pack<Nodes...> const*>(nullptr))), ordinal, stream) {}
+  std::size_t bytes() const { return begin_of(int(sizeof...(Nodes))); }
   answer_arrays places() const {
     answer_arrays to{};
     for (int i = 0; i < int(sizeof...(Nodes)); ++i)
@@ -191,26 +193,51 @@ int ordinal_for(Program& p, axes_layout const& at, on::gpu_place where) {
 }
 } // namespace detail
 
+namespace detail {
+/// A grouping along axes that a GPU computes: queued when it is made, fetched later.
+template <class Domain>
+class axes_on_gpu;
+template <int Rank, u32 Reduced, class Program, class... Nodes>
+class axes_on_gpu<domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>>> {
+  using Where = groups_along_axes<Rank, Reduced>;
+  static constexpr int kept = Where::kept;
+
+public:
+  template <class Source>
+  axes_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where, contract c) : d_(d), at_(layout_of(s, Where::is_reduced)) {
+    if (gpu::device_count() == 0)
+      throw no_gpu(gpu::why_no_device());
+    kept_extents(Where{}, s, extents_);
+    if (at_.groups == 0 || at_.extent == 0 || Program::leaf_count == 0)
+      return;
+    auto p = d.program;
+    where.ordinal = ordinal_for(p, at_, where);
+    answers_.emplace(at_.groups, where.ordinal, where.queue);
+    queue_groups(p, d_.nodes, at_, where, c, answers_->places(), staged_);
+  }
+  /// Of the device, until this is gone; columns that were staged count as more than any.
+  std::size_t bytes() const { return staged_.any() ? ~std::size_t(0) : answers_ ? answers_->bytes() : 0; }
+  auto fetch() {
+    if (answers_)
+      return answers_->template fetch<kept>(extents_);
+    std::vector<typename Program::states> const identities(static_cast<std::size_t>(at_.groups), d_.program.identity());
+    return arrays_of_answers<kept>(d_, identities, extents_, 0, [&](i64) { return at_.extent; });
+  }
+
+private:
+  domain<Where, Program, pack<Nodes...>> d_;
+  axes_layout at_;
+  i64 extents_[kept > 0 ? kept : 1]{};
+  gpu::staged_columns staged_;
+  std::optional<answers_on_device<Program, Nodes...>> answers_;
+};
+} // namespace detail
+
 /// The answers of a grouping along axes, from a GPU.
 template <int Rank, u32 Reduced, class Program, class... Nodes, class Source>
 auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where,
                     contract c) {
-  using Where = groups_along_axes<Rank, Reduced>;
-  if (gpu::device_count() == 0)
-    throw no_gpu(gpu::why_no_device());
-  axes_layout const at = layout_of(s, Where::is_reduced);
-  i64 extents[Where::kept > 0 ? Where::kept : 1]{};
-  detail::kept_extents(Where{}, s, extents);
-  if (at.groups == 0 || at.extent == 0 || Program::leaf_count == 0) {
-    std::vector<typename Program::states> const identities(static_cast<std::size_t>(at.groups), d.program.identity());
-    return detail::arrays_of_answers<Where::kept>(d, identities, extents, 0, [&](i64) { return at.extent; });
-  }
-  auto p = d.program;
-  where.ordinal = detail::ordinal_for(p, at, where);
-  detail::answers_on_device<Program, Nodes...> answers(at.groups, where.ordinal, where.queue);
-  gpu::staged_columns staged;
-  detail::queue_groups(p, d.nodes, at, where, c, answers.places(), staged);
-  return answers.template fetch<Where::kept>(extents);
+  return detail::axes_on_gpu<std::remove_cvref_t<decltype(d)>>(d, s, where, c).fetch();
 }
 
 namespace detail {
