@@ -221,6 +221,7 @@ TEST_CASE("integers by many keys meet in clusters and in global memory at once, 
   std::vector<i32> words(n);
   for (i32& w : words) w = static_cast<i32>(random());
   std::vector<u32> naturals(words.begin(), words.end());
+  std::vector<i64> longs(words.begin(), words.end());
   std::vector<float> x(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = std::ldexp(float(words[i] % 1000), words[i] % 40);
   for (int const bins : {300'001, 1'000'000}) {
@@ -237,6 +238,8 @@ TEST_CASE("integers by many keys meet in clusters and in global memory at once, 
     same_on_both(from(naturals, uniform) | by_key(_2, bins, bit_and(_1), bit_or(_1), bit_xor(_1)));
     same_on_both(from(uniform) | by_key(_1, bins, count_modulo(7), countdown_modulo(9), count));
     same_on_both(from(x, uniform) | by_key(_2, bins, min(_1), max(_1)));
+    same_on_both(from(longs, uniform) | by_key(_2, bins, min(_1), max(_1))); // in global memory alone
+    same_on_both(from(longs, uniform) | by_key(_2, bins, sum(_1), bit_xor(_1)));
     same_on_both(from(x) | histogram(-1e6f, 1e6f, bins));
     uniform[n - 5] = bins;
     CHECK_THROWS_AS(run(from(uniform) | by_key(_1, bins, count), on::gpu), key_out_of_range);

@@ -83,6 +83,28 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   CHECK_FALSE(compiled<true>(from(keys, x) | by_key(_1, 1 << 20, sum(_2))).has("shared::cluster")); // floats
 }
 
+TEST_CASE("clusters keep what one red of integers folds in another block, and nothing else") {
+  if (!can_compile()) return;
+  auto const in_clusters = [](auto const& r) {
+    auto const t = compiled(r);
+    CHECK(t.has("red.relaxed.cluster.shared::cluster") == (t.plan.cluster_blocks == 8));
+    return t.plan.cluster_blocks == 8;
+  };
+  auto const of = [&]<class T>(T) { return from(keys, made_up<T>(1 << 24, 0x720000000000)); };
+  i64 const bins = 300'000;
+  CHECK(in_clusters(of(i32{}) | by_key(_1, bins, min(_2))));
+  CHECK(in_clusters(of(u32{}) | by_key(_1, bins, max(_2))));
+  CHECK(in_clusters(of(float{}) | by_key(_1, bins, max(_2))));
+  CHECK(in_clusters(of(bf16{}) | by_key(_1, bins, min(_2).ignoring_nan())));
+  CHECK(in_clusters(of(i64{}) | by_key(_1, bins, sum(_2))));
+  CHECK(in_clusters(of(u64{}) | by_key(_1, bins, bit_and(_2), bit_xor(_2))));
+  CHECK_FALSE(in_clusters(of(i64{}) | by_key(_1, bins, min(_2)))); // of 64 bits: not atomic there
+  CHECK_FALSE(in_clusters(of(u64{}) | by_key(_1, bins, max(_2))));
+  CHECK_FALSE(in_clusters(of(double{}) | by_key(_1, bins, max(_2))));
+  CHECK_FALSE(in_clusters(of(double{}) | by_key(_1, bins, max(_2).ignoring_nan())));
+  CHECK_FALSE(in_clusters(of(i64{}) | by_key(_1, bins, sum(_2).checked())));
+}
+
 TEST_CASE("exact sums add digits of 64 bits, and no float") {
   if (!can_compile()) return;
   auto const t = compiled(from(x, keys) | by_key(_2, 1'000'000, sum(_1), mean(_1), variance(_1), sum(_1 * _1)));

@@ -136,10 +136,11 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
 template <class M>
 inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::locked;
 
-/// Whether a cell is folded by `red` of integers, one a word: in another block's memory one of floats is a loop of comparing and swapping.
+/// Whether a cell is folded by `red` of integers, one a word, in another block's memory too: one of floats is a loop of comparing and swapping there,
+/// and one of the least or greatest of 64 bits is not atomic.
 template <class M>
 inline constexpr bool is_of_integers = cell_of<M>::kind == cell_kind::counted || cell_of<M>::kind == cell_kind::stepped || cell_of<M>::kind == cell_kind::wrapped ||
-                                       cell_of<M>::kind == cell_kind::bits || cell_of<M>::kind == cell_kind::ordered;
+                                       cell_of<M>::kind == cell_kind::bits || (cell_of<M>::kind == cell_kind::ordered && cell_of<M>::bytes == 8);
 
 /// Whether `red` takes neighbours of a fold at once: it folds every element of a slot.
 template <class Leaf>

@@ -100,6 +100,8 @@ public:
     if constexpr (P.gives_in_bulk)
       show_own_words();
     meet();
+    if constexpr (in_cluster)
+      show_own_words(); // what the other blocks added here, by who asks for it
     if constexpr (P.gives_in_bulk && shared) {
       i64 const left = stride() - first_own();
       unsigned const n = left < own_slots() ? unsigned(left < 0 ? 0 : left) : own_slots(), turned = unsigned(i64(n / 4) * block() / blocks()) * 4;
@@ -126,7 +128,7 @@ public:
   /// Where slot s of a block's own is, in the replica of this turn.
   __device__ __forceinline__ static unsigned own_cell(unsigned s, unsigned turn) { return s * P.replicas + (turn & (P.replicas - 1)); }
 
-  /// Says to `give` where slot g is: in the block's own table (a true_type) or in that of all, among how many, and where a fold's cells are.
+  /// Says to `give` where slot g is: whose cell it is (an owner), among how many, and where a fold's cells are.
   template <class Give>
   __device__ __forceinline__ void at_slot(i64 g, unsigned turn, Give const& give) const {
     auto const own = [&](unsigned cell) { give(owned_by<owner::block>{}, own_cell_count(), cell, [&](int i) { return own_cells(i); }); };
