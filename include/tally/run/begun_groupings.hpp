@@ -24,8 +24,8 @@ struct queued_on_gpu<Fast, domain<groups_along_axes<Rank, Reduced>, Program, Nod
 template <bool Fast, int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct>
 struct queued_on_gpu<Fast, keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct>> {
   using Keyed = keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct>;
-  static constexpr bool as_they_come = Fast && !all_free_of_order<decltype(Direct::program)>;
-  using type = bins_on_gpu<is_sorted<as_they_come, Keyed>, std::conditional_t<as_they_come, Direct, domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>>>;
+  static constexpr bool as_they_are = folds_as_they_are<Fast, Keyed>;
+  using type = bins_on_gpu<is_sorted<as_they_are, Keyed>, std::conditional_t<as_they_are, Direct, domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>>>;
 };
 
 /// Memory that is held while the next ones are queued: what has more takes longer than a wait.

@@ -51,10 +51,6 @@ constexpr bool may_be_beside() {
   else
     return false;
 }
-/// A contract folds the folds of a keyed domain as they are, where it is fast and that makes a difference.
-template <bool Fast, class Keyed>
-inline constexpr bool folds_as_they_are = Fast && !all_free_of_order<decltype(Keyed::direct.program)>;
-
 /// The domain of an item of a grouped reduction, in a pack, if it may be beside.
 template <bool Fast, class Item, class Pipe>
 constexpr auto domain_beside(Item const& item, Pipe const& pipe) {

@@ -89,6 +89,10 @@ inline constexpr bool all_atomic = false;
 template <class Columns, class... Leaves>
 inline constexpr bool all_atomic<program<Columns, Leaves...>> = (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::locked));
 
+/// A contract folds the folds of a keyed domain as they are, where it is fast and that makes a difference.
+template <bool Fast, class Keyed>
+inline constexpr bool folds_as_they_are = Fast && !all_free_of_order<decltype(Keyed::direct.program)>;
+
 /// Whether a GPU sorts the elements of a keyed domain: a fold needs their order and has no exact form, or does not commute.
 template <bool Fast, class Keyed>
 inline constexpr bool is_sorted =
