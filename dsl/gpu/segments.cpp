@@ -34,7 +34,7 @@ unit unit_of(group_type const& t, char const* offset_type, segments_plan const& 
 segments_plan enqueue(segments_request& r, staged_columns& staged) {
   r.f.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.source_count, r.f.sources, r.ordinal, r.stream, staged);
-  segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f, r.entries - 1);
+  segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f, r.count != nullptr ? 0 : r.entries - 1);
   plan.counted = r.count != nullptr;
   segments_launch l = launch_of(r, plan);
   if (l.blocks > 0x7fffffff)

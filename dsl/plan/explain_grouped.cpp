@@ -233,14 +233,17 @@ void word_segments_of_gpu(domain_description& d) {
   auto const launch = cut_segments(d.of.facts, p, d.of.facts.extent, d.groups, 0);
   d.blocks = launch.blocks;
   d.route = "segments";
-  d.shape = formatted("a warp stages {} elements in shared memory and folds whole segments of them, {} a lane; long segments are cut in "
-                      "parts of {} leaves",
-                      p.tile_elements, p.elements_per_lane, p.leaves_per_part);
+  if (p.segments_per_lane > 0)
+    d.shape = formatted("a lane reads {} of at most {} elements where they lie, as long as a warp meets no longer ones; else ",
+                        several(p.segments_per_lane, "segment"), p.elements_per_lane);
+  d.shape += formatted("a warp stages {} elements in shared memory and folds whole segments of them, {} a lane; long segments are cut in "
+                       "parts of {} leaves",
+                       p.tile_elements, p.elements_per_lane, p.leaves_per_part);
   d.cut = formatted("one launch: {} of {} threads, a share of a warp is {} elements and offsets, an offset counts as {}; parts meet {} by {}",
                     several(d.blocks, "block"), p.threads_per_block(), launch.cut.share, cost_of_offset, parts_that_meet, parts_that_meet);
   for (auto& s : d.of.sources) {
-    s.load = s.bytes_per_element == 0 ? "computed" : "through shared memory";
-    s.why = s.bytes_per_element == 0 ? "nothing is read" : "segments begin anywhere";
+    s.load = s.bytes_per_element == 0 ? "computed" : p.segments_per_lane > 0 ? "by the lane of its segment" : "through shared memory";
+    s.why = s.bytes_per_element == 0 ? "nothing is read" : p.segments_per_lane > 0 ? "segments are short on average" : "segments begin anywhere";
     if (s.staged) s.why += ", after a copy from host memory";
   }
 }

@@ -66,6 +66,10 @@ std::vector<workload> workloads(i64 n) {
   std::vector<workload> all;
   all.push_back(until("uniform 1-64", n, [&](i64) { return 1 + i64(g() % 64); }));
   all.push_back(until("uniform 1-8", n, [&](i64) { return 1 + i64(g() % 8); }));
+  all.push_back(until("all 4", n, [&](i64) { return i64(4); }));
+  all.push_back(until("uniform 1-15", n, [&](i64) { return 1 + i64(g() % 15); }));
+  all.push_back(until("geometric, mean 4", n, [&](i64) { return 1 + i64(std::log1p(-uniform(0)) / std::log1p(-1.0 / 4)); }));
+  all.push_back(until("geometric, mean 8", n, [&](i64) { return 1 + i64(std::log1p(-uniform(0)) / std::log1p(-1.0 / 8)); }));
   all.push_back(until("uniform 0-64, half of them empty", n, [&](i64) { return g() % 2 ? 0 : i64(g() % 65); }));
   all.push_back(until("geometric, mean 32", n, [&](i64) { return 1 + i64(std::log1p(-uniform(0)) / std::log1p(-1.0 / 32)); }));
   all.push_back(until("geometric, mean 1000", n, [&](i64) { return 1 + i64(std::log1p(-uniform(0)) / std::log1p(-1.0 / 1000)); }));
@@ -230,14 +234,16 @@ int main(int count, char** words) {
     all.push_back({"tally", [&] { return ours.queue(nullptr); }});
     std::vector<segments_plan> others;
     if (tune)
-      for (auto const& [blocks, rows, leaves, each] : {std::array{3, 4, 8, 8}, {4, 4, 8, 8}, {6, 4, 8, 8}, {3, 8, 8, 8}, {4, 4, 16, 8}, {5, 4, 16, 8}, {5, 4, 8, 4}, {5, 2, 8, 8}, {4, 8, 8, 8}}) {
+      for (auto const& [blocks, rows, leaves, each, of_lane] : {std::array{3, 4, 8, 8, 0}, {4, 4, 8, 8, 0}, {4, 4, 8, 8, 1}, {4, 4, 8, 8, 2}, {4, 4, 16, 8, 2},
+                                                                {3, 4, 8, 8, 2}, {3, 8, 8, 8, 0}, {4, 4, 16, 8, 0}, {5, 4, 8, 4, 0}, {4, 8, 8, 8, 0}}) {
         auto p = ours.plan();
-        p.blocks_per_multiprocessor = blocks, p.rows_in_flight = rows, p.leaves_per_part = leaves, p.elements_per_lane = each;
+        p.blocks_per_multiprocessor = blocks, p.rows_in_flight = rows, p.leaves_per_part = leaves, p.elements_per_lane = each, p.segments_per_lane = of_lane;
         others.push_back(p);
       }
     for (auto const& p : others)
       all.push_back({"tally " + std::to_string(p.blocks_per_multiprocessor) + " blocks " + std::to_string(p.rows_in_flight) + " rows " +
-                         std::to_string(p.leaves_per_part) + " leaves " + std::to_string(p.elements_per_lane) + " each", [&] { return ours.queue(&p); }});
+                         std::to_string(p.leaves_per_part) + " leaves " + std::to_string(p.elements_per_lane) + " each " +
+                         std::to_string(p.segments_per_lane) + " a lane", [&] { return ours.queue(&p); }});
     auto* const to = static_cast<float*>(out.data());
     for (auto const& p : peers) {
       if (p.told(in, to, segments, offsets, w.largest, stream) == 0)

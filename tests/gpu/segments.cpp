@@ -26,10 +26,10 @@ std::vector<Offset> offsets_of(std::vector<i64> const& sizes, i64 from = 0) {
     o.push_back(static_cast<Offset>(from += n));
   return o;
 }
-/// Sizes of every kind: around the borders of lanes, leaves, tiles and parts; tiny; uniform; skewed; empty; giants.
+/// Sizes of every kind: around the borders of lanes, leaves, tiles and parts; tiny, also among a few of a lane's rounds; uniform; skewed; empty; giants.
 std::vector<std::vector<i64>> kinds_of_sizes() {
   std::mt19937 g(7);
-  std::vector<std::vector<i64>> all(9);
+  std::vector<std::vector<i64>> all(11);
   for (i64 n = 0; n <= 40; ++n)
     all[0].push_back(n);
   for (i64 const border : {64, 128, 256, 512, 1024, 2048, 8192, 16384, 65536, 524288})
@@ -55,6 +55,10 @@ std::vector<std::vector<i64>> kinds_of_sizes() {
   all[6].push_back(0);
   all[7] = {1};
   all[8] = {0, 0, 700000, 0, 8193, 8192, 1, 0};
+  for (int k = 0; k < 100000; ++k) // long ones among short ones
+    all[9].push_back(g() % 200 != 0 ? i64(g() % 9) : i64(g() % (g() % 64 != 0 ? 40 : 9000)));
+  for (int k = 0; k < 100003; ++k)
+    all[10].push_back(i64(g() % 15));
   return all;
 }
 

@@ -24,9 +24,9 @@ facts facts_for(R const& r) {
 TEST_CASE("a tile is a leaf of f32, eight elements a lane, eight warps a block") {
   auto const p = make_segments_plan(facts_for(from(made_up<float>(1 << 20)) | sum));
   CHECK(p == segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, .elements_per_lane = 8,
-                           .rows_in_flight = 4, .leaves_per_part = 8, .counted = false});
+                           .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0});
   CHECK(spell(p) == "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
-                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false}");
+                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0}");
 }
 
 TEST_CASE("tiles stay within the shared memory that every chip has, and are no longer than a leaf") {
@@ -50,6 +50,22 @@ TEST_CASE("wide states get fewer elements a lane") {
   auto const x = made_up<double>(1000);
   CHECK(make_segments_plan(facts_for(from(x) | sum)).elements_per_lane == 8);
   CHECK(make_segments_plan(facts_for(from(x) | reduce(variance, minmax))).elements_per_lane == 4);
+}
+
+TEST_CASE("segments of few elements on average are read by a lane each, two at once where they take few registers") {
+  i64 const n = 1 << 20;
+  auto const of = [](auto const& r, i64 segments) { return make_segments_plan(facts_for(r), segments).segments_per_lane; };
+  auto const x = made_up<float>(n);
+  auto const y = made_up<double>(n);
+  CHECK(of(from(x) | sum, 0) == 0); // nobody knows how many
+  CHECK(of(from(x) | sum, n / 8) == 0);
+  CHECK(of(from(x) | sum, n / 8 + 1) == 2);
+  CHECK(of(from(iota(n)) | max, n / 4) == 2);
+  CHECK(of(from(y) | sum, n / 4) == 1);
+  CHECK(of(from(x) | variance, n / 4) == 1);
+  CHECK(of(from(x) | reduce(variance, minmax), n / 8 + 1) == 0); // a lane folds four elements
+  CHECK(of(from(x) | reduce(variance, minmax), n / 4 + 1) == 1);
+  CHECK(of(from(y, y, y) | sum(_1 * _2 * _3), n / 4) == 0); // elements of many bytes
 }
 
 TEST_CASE("parts are longer where segments are") {

@@ -25,14 +25,14 @@ auto made_up(i64 n) {
   return device(reinterpret_cast<T const*>(std::uintptr_t(0x7f0000000000)), n);
 }
 
-/// Compiles the kernel of a grouping by segment; gives its plan, and the machine code through `*ptx`.
+/// Compiles the kernel of a grouping by segment, as planned for so many segments (0: nobody knows how many); gives its plan.
 template <class Pipe, class Grouping, class... Options>
-segments_plan compiles(grouped<Pipe, Grouping> const& r, target const& chip, Options... options) {
+segments_plan compiles_for(i64 segments, grouped<Pipe, Grouping> const& r, target const& chip, Options... options) {
   auto const d = get<0>(r.folds).bind(detail::pipe_for<Options...>(r.pipe));
   using Program = std::remove_cvref_t<decltype(d.program)>;
   using Nodes = std::remove_cvref_t<decltype(d.nodes)>;
   auto const f = facts_of(d.program, chip, detail::contract_in(options...));
-  auto plan = make_segments_plan(f);
+  auto plan = make_segments_plan(f, segments);
   plan.counted = d.where.count != nullptr;
   static bool const able = gpu::can_compile();
   if (!able) {
@@ -49,6 +49,11 @@ segments_plan compiles(grouped<Pipe, Grouping> const& r, target const& chip, Opt
   return plan;
 }
 
+template <class Pipe, class Grouping, class... Options>
+segments_plan compiles(grouped<Pipe, Grouping> const& r, target const& chip, Options... options) {
+  return compiles_for(0, r, chip, options...);
+}
+
 auto const x = made_up<float>(1 << 20);
 auto const offsets = made_up<i64>(1001);
 
@@ -57,6 +62,17 @@ auto const offsets = made_up<i64>(1001);
 TEST_CASE("sums of segments compile for every family") {
   for (auto const& chip : families)
     CHECK(compiles(from(x) | by_segment(offsets, sum), chip).tile_elements == 1024);
+}
+
+TEST_CASE("segments that are short on average compile, for every family and for states and elements of any width") {
+  i64 const many = 1 << 20;
+  for (auto const& chip : families)
+    CHECK(compiles_for(many, from(x) | by_segment(offsets, sum), chip).segments_per_lane == 2);
+  auto const& chip = targets::h200;
+  CHECK(compiles_for(many, from(x) | filter(_1 > 0.f) | by_segment(offsets, mean, variance, argmax, count), chip).segments_per_lane == 1);
+  CHECK(compiles_for(many, from(x) | by_segment(offsets, fold_of(rtc_line{1, 0}, rtc_composed, rtc_line_of, rtc_offset, associative)), chip).segments_per_lane == 1);
+  CHECK(compiles_for(many, from(made_up<bf16>(99), made_up<i8>(99), made_up<double>(99)) | by_segment(offsets, sum(_1), max(_2), logsumexp(_3)), chip).segments_per_lane == 1);
+  CHECK(compiles_for(many, from(x) | by_segment(offsets, sum, mean), chip, exact).segments_per_lane == 1);
 }
 
 TEST_CASE("as many segments as memory of the device says compile, and so do answers that are made there") {

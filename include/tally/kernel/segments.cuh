@@ -10,6 +10,7 @@
 #include <tally/fold/segments.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/part_meeting.cuh>
+#include <tally/kernel/short_segments.cuh>
 #include <tally/kernel/warp_leaf.cuh>
 
 namespace tally::inline v0::kernel {
@@ -112,36 +113,6 @@ private:
   }
 };
 
-/// The longest segment that lanes of one warp fold as one straight tree.
-template <segments_plan P, class Program>
-inline constexpr int longest_straight = shape_of<Program>.lanes() < 32 * P.elements_per_lane ? shape_of<Program>.lanes() : 32 * P.elements_per_lane;
-
-/// Neighbouring lanes, each of which has the `mine` first of its rows, fold a segment as one straight tree; the first of them has it.
-template <segments_plan P, class Program, class Row>
-__device__ __forceinline__ typename Program::states fold_straight(Program const& p, Row const (&held)[P.elements_per_lane], int mine, int lanes) {
-  typename Program::states out;
-  for_each_index<Program::leaf_count>([&](auto i) {
-    auto const& l = get<i>(p.leaves);
-    using Leaf = cuda::std::remove_cvref_t<decltype(l)>;
-    using State = typename Leaf::state;
-    auto const combine = [&](State const& a, State const& b) { return l.monoid.combine(a, b); };
-    State s[P.elements_per_lane];
-#pragma unroll
-    for (int k = 0; k < P.elements_per_lane; ++k) {
-      lanes_t<typename Leaf::monoid_type, 1> one(l.monoid);
-      if (k < mine)
-        l.step(one, 0, true, held[k]);
-      s[k] = one.close(l.monoid, 0);
-    }
-    State root = combine_in_registers(combine, s);
-#pragma unroll 1
-    for (int h = 1; h < lanes; h *= 2)
-      root = combine(root, shuffled_down(root, h));
-    get<i>(out) = root;
-  });
-  return out;
-}
-
 /// What all warps of a launch know. Other ways to read elements and to answer stand in front of these in what derives from it.
 template <class Program, class Nodes, class Offset>
 struct segments_of {
@@ -235,23 +206,6 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
     all.answer(s, n, segment);
 }
 
-/// Segments of few elements, one a lane, read where they lie: neighbours share the cache lines. `total` elements begin at `origin`.
-template <segments_plan P, class All>
-__device__ __forceinline__ void fold_tiny(All const& all, i64 s, bool own, i64 origin, int total, int x, int n) {
-  using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
-  constexpr int each = P.elements_per_lane;
-  auto const rows = all.rows_from(s, origin + (own && n > 0 ? x : 0));
-  int const mine = own ? n : 0, last = mine > 0 ? mine - 1 : 0;
-  decltype(rows.row_at(0)) held[each];
-  if (total > 0)
-#pragma unroll
-    for (int k = 0; k < each; ++k)
-      held[k] = rows.row_at(k < last ? k : last);
-  auto const states = fold_straight<P>(all.p, held, mine, 1);
-  if (own)
-    all.answer(states, n, s);
-}
-
 /// Segments [s, s + count), `total` elements from element `origin` on, fit a tile; the lane's own segment begins at element x of it and
 /// has n elements.
 template <segments_plan P, class All, class Tile>
@@ -332,6 +286,14 @@ __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int cou
   Offset offset = asked(0);
 #pragma unroll 1
   for (int i = 0; i < count;) {
+    if constexpr (P.segments_per_lane > 0)
+      if (part == 0) {
+        int const done = fold_short_run<P>(all, s, i, count, lane);
+        if (done == count)
+          return;
+        if (done > i)
+          offset = asked(i = done);
+      }
     Offset const first = __shfl_sync(0xffffffffu, offset, 0), second = __shfl_sync(0xffffffffu, offset, 1);
     i64 const origin = static_cast<i64>(first) - all.cut.base;
     // where the lane's own segment begins and ends in a tile that begins at the first; beyond it: tile + 1

@@ -67,6 +67,15 @@ constexpr int choose_leaves_per_part(facts const& f, i64 segments) {
   return long_ones && f.extent / (2 * part) >= i64(f.target.multiprocessors) * warps_of_multiprocessor ? 2 * usual : usual;
 }
 
+/// Segments that a lane reads where they lie, where they have as few elements as a lane folds, on average: two, unless their elements take
+/// many registers. 2^28 f32, us, one, two and none: uniform 1 to 8 663, 597 and 864, geometric of mean 4 834, 843 and 1450, of mean 8 835, 907 and
+/// 1009; where segments are longer both lose 2 to 17 %. H100, 2026-11-25 12:57, build/bench/segments with `tune`.
+constexpr int choose_segments_per_lane(facts const& f, i64 segments) {
+  i64 const bytes = f.bytes_per_row();
+  bool const short_ones = segments > 0 && f.extent / segments < choose_elements_per_lane(f) && bytes <= 16;
+  return !short_ones ? 0 : bytes <= 4 && f.state_bytes() <= 8 ? 2 : 1;
+}
+
 } // namespace planning
 
 /// Plans the kernel of so many segments, or of a batch; 0: nobody knows how many.
@@ -78,6 +87,7 @@ constexpr segments_plan make_segments_plan(facts const& f, i64 segments = 0) {
   p.elements_per_lane = planning::choose_elements_per_lane(f);
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_per_part = planning::choose_leaves_per_part(f, segments);
+  p.segments_per_lane = planning::choose_segments_per_lane(f, segments);
   return p;
 }
 
