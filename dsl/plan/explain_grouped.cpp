@@ -541,6 +541,25 @@ void word_matrix(grouped_description& d) {
   if (d.joined.total_joins()) join(d.domains.back());
 }
 
+/// Columns, rows and the whole of a matrix that the host folds in one walk.
+void word_walk(grouped_description& d) {
+  if (d.head.on_gpu || !d.is_matrix) return;
+  d.walk.threads = d.head.threads;
+  auto const cut = cut_matrix_walk(d.walk);
+  if (!cut.joins) return;
+  domain_description* first = nullptr;
+  auto const join = [&](domain_description& one) {
+    one.shares_read = first != nullptr;
+    one.cut = first != nullptr ? "in the walk of " + first->name
+                               : formatted("one walk, {} at a time folded every way while a cache has them, {} dealt to {}",
+                                           several(cut.of_turn, cut.columns ? "lane" : "row"), several(cut.chunks(), "chunk"), several(d.head.threads, "thread"));
+    if (first == nullptr) first = &one;
+  };
+  for (std::size_t i = 0; i < d.domains.size(); ++i)
+    if ((int(i) == d.columns && cut.columns) || (int(i) == d.rows && d.walk.folds_rows) || (d.domains[i].kind == grouping_kind::whole && d.walk.folds_whole))
+      join(d.domains[i]);
+}
+
 /// Every read after the first is one that a kernel for all of them would not make.
 void refuse_one_read(grouped_description& d) {
   domain_description const* first = nullptr;
@@ -647,6 +666,7 @@ grouped_explanation::grouped_explanation(grouped_description facts_and_names) : 
   plan_whole(about_);
   for (auto& d : about_.domains) word_domain(d);
   word_matrix(about_);
+  word_walk(about_);
   word_keys_beside(about_);
   words::join_rows(about_);
   refuse_one_read(about_);

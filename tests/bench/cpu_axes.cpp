@@ -6,6 +6,7 @@
 #include <tally/tally.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -140,6 +141,36 @@ bool race(shape const& s, int trials, double bar) {
   return held;
 }
 
+/// Sums of rows, columns and all in a walk each, and in one, as they take turns.
+bool together(column const& x, i64 columns, int trials) {
+  auto const rows = static_cast<i64>(x.size()) / columns;
+  auto const m = tally::from(tally::shaped(x.data(), rows, columns));
+  auto const wall = [](auto const& run) {
+    auto const begin = std::chrono::steady_clock::now();
+    run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<double> apart, one;
+  bool same = true;
+  for (int t = 0; t < trials; ++t) {
+    decltype(tally::run(m | tally::over<0>(tally::sum), tally::on::cpu)) down, along;
+    float all = 0;
+    apart.push_back(wall([&] {
+      down = tally::run(m | tally::over<0>(tally::sum), tally::on::cpu);
+      along = tally::run(m | tally::over<1>(tally::sum), tally::on::cpu);
+      all = tally::run(m | tally::sum, tally::on::cpu);
+    }));
+    one.push_back(wall([&] {
+      auto const [d, a, s] = tally::run(m | tally::reduce(tally::over<0>(tally::sum), tally::over<1>(tally::sum), tally::sum), tally::on::cpu);
+      same = same && std::equal(d.begin(), d.end(), down.begin()) && std::equal(a.begin(), a.end(), along.begin()) && s == all;
+    }));
+  }
+  std::printf("%10lld x %-8lld rows, columns and all: a walk each %8.0f us, one walk %8.0f us (%.2fx)%s\n", static_cast<long long>(rows), static_cast<long long>(columns),
+              median(apart) * 1e6, median(one) * 1e6, median(apart) / median(one), same ? "" : "  WRONG");
+  std::fflush(stdout);
+  return same;
+}
+
 } // namespace
 
 int main(int count, char** words) {
@@ -159,5 +190,7 @@ int main(int count, char** words) {
     held = race({x, n / width, width, false, true}, trials, 0) && held;
   for (i64 const width : {3, 100, 1000, 65536})
     held = race({x, n / width, width, true, true}, trials, 0) && held;
+  for (i64 const width : {8, 64, 256, 1024, 4096, 32768, 65536}) // no bar
+    held = together(x, width, trials) && held;
   return held ? 0 : 1;
 }

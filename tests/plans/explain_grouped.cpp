@@ -54,7 +54,7 @@ TEST_CASE("what is said of a GPU is what the planner plans") {
   CHECK(says(read(down)["domains"][0]["plan"].get<std::string>(), "tally::axes_plan{"));
 }
 
-TEST_CASE("columns, rows and total of a matrix share a read on a GPU, and only there") {
+TEST_CASE("columns, rows and total of a matrix share a read, on a GPU and on the host") {
   auto const r = from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), over<1>(mean), sum);
   auto const e = explain(r, targets::h200);
   CHECK(e.details().passes() == 1);
@@ -62,7 +62,11 @@ TEST_CASE("columns, rows and total of a matrix share a read on a GPU, and only t
   for (auto const& d : e.details().domains) CHECK(d.route == "mixed");
   CHECK(e.details().why_not.empty());
   CHECK(read(e)["domains"][1]["shares_read"] == true);
-  CHECK(explain(r, on::cpu).details().passes() == 3);
+  auto const host = explain(r, on::cpu);
+  CHECK(host.details().passes() == 1);
+  CHECK(host.details().bytes_read() == 8192LL * 4096 * 4);
+  CHECK(read(host)["domains"][2]["shares_read"] == true);
+  CHECK(explain(from(matrix<float>(512, 512)) | reduce(over<0>(sum), over<1>(mean), sum), on::cpu).details().passes() == 3); // caches keep it
   auto const small = explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum), over<1>(sum)), targets::h200);
   CHECK(small.details().passes() == 2);
   CHECK(refuses(small.details().why_not, "one read", "leave most of a tile empty"));

@@ -13,6 +13,7 @@
 #include <tally/plan/explain.hpp>
 #include <tally/plan/find_keys.hpp>
 #include <tally/plan/keys_beside.hpp>
+#include <tally/plan/matrix_walk.hpp>
 #include <tally/plan/mixed.hpp>
 #include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
@@ -107,6 +108,7 @@ struct grouped_description {
   int columns = -1, rows = -1; ///< the domains of them; the whole is the last
   mixed_facts mixed{};
   mixed_planned joined{};
+  matrix_walk_facts walk{}; ///< of the same on the host
   /// The PTX of that read; null where no kernel can be made.
   std::string (*ptx_of)(grouped_description const&) = nullptr;
   facts whole{}; ///< of the folds of the whole, or of a count, where a GPU may fold keys beside them

@@ -11,8 +11,9 @@ namespace tally::inline v0::cpu {
 /// Bytes of a slice. Sums of 4096 columns of f32, of a plain read: slices of 1 KiB 0.8, of 8 KiB 1.0, of 16 KiB 1.1. EPYC, one core,
 /// 2026-11-22, g++ -O2, build/bench/cpu_axes.
 inline constexpr i64 bytes_of_slice = 16384, least_slice = 1024;
-/// How far ahead a row is asked for: 65536 columns of f32 ran at 0.95 of a plain read with it and at 0.89 without, measured as above.
-inline constexpr std::uintptr_t bytes_ahead_in_row = 1024;
+/// How far ahead a row is asked for. Sums of 256, 1024, 4096 and 32768 columns of f32, GB/s of one core with 256 bytes 23.8, 25.6, 29.0, 22.0, with 1024
+/// 18.0, 18.7, 20.2, 17.3, without 22.2, 22.7, 28.1, 21.4; the sum of all 27. EPYC 9004, 2026-11-25, g++ -O2, build/bench/cpu_axes.
+inline constexpr std::uintptr_t bytes_ahead_in_row = 256;
 /// Bytes of neighbouring rows that are read at once where rows are short.
 inline constexpr i64 bytes_beside = 8192;
 
@@ -21,11 +22,11 @@ namespace detail {
 /// Where the numbers of some columns lie: `beside` lanes of them one after the other.
 template <class Number>
 struct column_slice {
-  Number const* origin;
-  i64 width;
-  int beside;
-  int column;
-  axes_layout const* at;
+  Number const* origin = nullptr;
+  i64 width = 0;
+  int beside = 1;
+  int column = 0;
+  axes_layout const* at = nullptr;
   /// Where element e of the first group is.
   Number const* element(i64 e) const {
     if (at->reduced_axes == 1) return origin + e * at->reduced[0].steps[column];
@@ -50,18 +51,30 @@ public:
   using state = typename M::state;
   static constexpr int n = form::width, rows = Shape.rows, lanes = Shape.lanes(), registers = int(sizeof(block) / sizeof(vector));
 
+  column_folder() = default;
   TALLY_INLINE column_folder(column_slice<number> const& slice, i64 leaf_count) : slice_(slice) {
     for (i64 pushes = leaf_count * lanes; pushes > 0; pushes >>= 1) ++levels_;
     apart_ = rounded(slice.width);
     beside_ = rounded(slice.width * slice.beside);
     room_ = heap_array<number>(static_cast<std::size_t>(registers * (levels_ * apart_ + 2 * beside_)));
   }
-  TALLY_INLINE void fold(i64 leaf, i64 leaf_count, state* out) {
-    for (i64 k = leaf; k < leaf + leaf_count; ++k) {
-      i64 const first = k * Shape.elements(), left = slice_.at->extent - first;
-      fold_leaf(first, left < Shape.elements() ? int(left) : Shape.elements());
+  /// Folds lanes [begin, end) of a leaf, as far as they have an element. Lanes come in their order, and where fewer than all come at once, as many
+  /// as lie beside each other or a power of two of those.
+  TALLY_INLINE void add_lanes(i64 leaf, int begin, int end) {
+    i64 const first = leaf * Shape.elements(), left = slice_.at->extent - first;
+    int const elements = left < Shape.elements() ? int(left) : Shape.elements(), existing = elements < lanes ? elements : lanes;
+    fold_leaf(first, elements, begin, end < existing ? end : existing);
+  }
+  TALLY_INLINE void root(state* out) const {
+    int const depth = __builtin_popcountll(static_cast<u64>(pushed_));
+    for (i64 e = 0; e < slice_.width; e += n) {
+      block b;
+      level(depth - 1).get(b, e);
+      for (int k = depth - 2; k >= 0; --k) {
+        merge_onto(level(k), b, e);
+      }
+      put_states<form>(b, slice_.width - e < n ? int(slice_.width - e) : n, out + e);
     }
-    root(out);
   }
 
 private:
@@ -102,9 +115,9 @@ private:
       to.put(b, e);
     }
   };
-  column_slice<number> const slice_;
+  column_slice<number> slice_;
   int levels_ = 0;
-  i64 apart_, beside_, pushed_ = 0; ///< lanes
+  i64 apart_ = 0, beside_ = 0, pushed_ = 0; ///< lanes
   heap_array<number> room_;
 
   /// Not a multiple of a page, or loads of one level would wait for stores to another.
@@ -120,14 +133,14 @@ private:
     p.to = level(depth);
     pushed_ += i64(1) << height;
   }
-  /// Lanes of a leaf of `elements`.
-  TALLY_INLINE void fold_leaf(i64 first, int elements) {
-    int const whole = elements / lanes, rest = elements % lanes, existing = whole > 0 ? lanes : rest;
-    for (int l = 0; l < existing;) {
+  /// Lanes [l, end) of a leaf of `elements`.
+  TALLY_INLINE void fold_leaf(i64 first, int elements, int l, int end) {
+    int const whole = elements / lanes, rest = elements % lanes;
+    while (l < end) {
       // lanes with another row come first
-      int const rows_here = whole + (l < rest ? 1 : 0), alike = (l < rest ? rest : existing) - l;
+      int const rows_here = whole + (l < rest ? 1 : 0), alike = (l < rest && rest < end ? rest : end) - l;
       if (slice_.beside > 1) {
-        fold_beside(first, l, existing - l < slice_.beside ? existing - l : slice_.beside, whole, rest);
+        fold_beside(first, l, end - l < slice_.beside ? end - l : slice_.beside, whole, rest);
         l += slice_.beside;
       } else if (rows_here == 1 && alike >= 8 && l % 8 == 0) {
         fold_lanes<8, 1>(first + l);
@@ -266,23 +279,15 @@ private:
       p.take(b, e);
     }
   }
-  TALLY_INLINE void root(state* out) const {
-    int const depth = __builtin_popcountll(static_cast<u64>(pushed_));
-    for (i64 e = 0; e < slice_.width; e += n) {
-      block b;
-      level(depth - 1).get(b, e);
-      for (int k = depth - 2; k >= 0; --k) {
-        merge_onto(level(k), b, e);
-      }
-      put_states<form>(b, slice_.width - e < n ? int(slice_.width - e) : n, out + e);
-    }
-  }
 };
 
 template <leaf_shape Shape, class Leaf>
-TALLY_INLINE void fold_slice(column_slice<typename column_folder<Shape, Leaf>::number> const& slice, i64 leaf, i64 leaf_count, typename Leaf::state* out) {
-  column_folder<Shape, Leaf> f(slice, leaf_count);
-  f.fold(leaf, leaf_count, out);
+void add_lanes(column_folder<Shape, Leaf>& f, i64 leaf, i64 leaf_count, int begin, int end) {
+  with_registers([&]() TALLY_INLINE_LAMBDA {
+    auto own = std::move(f); // what nobody else can name stays in registers
+    for (i64 k = leaf; k < leaf + leaf_count; ++k) own.add_lanes(k, begin, end);
+    f = std::move(own);
+  });
 }
 
 /// How cores share groups that are neighbours in memory: slices of them, leaf after leaf.
@@ -318,18 +323,39 @@ public:
     i64 const left = width_ - block % slices_ * slice_;
     return left < slice_ ? left : slice_;
   }
-  /// The states of a block over leaves [leaf, leaf + count).
-  states fold(i64 block, i64 leaf, i64 count) const {
-    states out(groups_in(block));
+  /// Groups beside each other, of short rows: as many lanes are folded at once.
+  int lanes_beside() const { return beside_; }
+  using folders = pack<column_folder<shape_of<program_type>, Leaves>...>;
+  /// The trees of a block, which grow by lanes of `count` leaves.
+  folders begin(i64 block, i64 count) const {
     auto const origin = group_origin<int(sizeof...(Columns))>(at_, first_of(block));
+    folders out;
     for_each_index<int(sizeof...(Leaves))>([&](auto i) {
       using Leaf = nth_t<i, Leaves...>;
       using number = typename vector_form<typename Leaf::monoid_type>::number;
       constexpr int c = column<Leaf>;
       column_slice<number> const slice{reinterpret_cast<number const*>(get<c>(p_.columns).data + origin.offset[c]), groups_in(block), beside_, c, &at_};
-      with_registers([&]() TALLY_INLINE_LAMBDA { fold_slice<shape_of<program_type>, Leaf>(slice, leaf, count, out.template of<i>()); });
+      get<i>(out) = column_folder<shape_of<program_type>, Leaf>(slice, count);
     });
     return out;
+  }
+  /// Folds lanes [begin, end) of leaves [leaf, leaf + count).
+  static void add(folders& f, i64 leaf, i64 count, int begin, int end) {
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) { add_lanes(get<i>(f), leaf, count, begin, end); });
+  }
+  /// The states of what was folded.
+  states end(folders const& f, i64 block) const {
+    states out(groups_in(block));
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+      with_registers([&]() TALLY_INLINE_LAMBDA { get<i>(f).root(out.template of<i>()); });
+    });
+    return out;
+  }
+  /// The states of a block over leaves [leaf, leaf + count).
+  states fold(i64 block, i64 leaf, i64 count) const {
+    auto f = begin(block, count);
+    add(f, leaf, count, 0, shape_of<program_type>.lanes());
+    return end(f, block);
   }
 
 private:

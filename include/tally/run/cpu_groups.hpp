@@ -166,6 +166,14 @@ void fold_few_groups(Program const& p, axes_layout const& at, int threads, Emit 
     emit(g, i64(1), &s);
   }
 }
+/// Groups [first, end), at most leaves_per_tile of them, which lie together, one after the other.
+template <class Program, class Emit>
+void fold_some_in_turn(Program const& p, axes_layout const& at, i64 first, i64 end, Emit const& emit) {
+  i64 const leaves = (at.extent - 1) / shape_of<Program>.elements() + 1;
+  typename Program::states s[leaves_per_tile];
+  for (i64 g = first; g < end; ++g) s[g - first] = fold_subtree(program_of_group(p, at, g), 0, leaves);
+  emit(first, end - first, s);
+}
 /// Long groups that lie together: several of them, or parts of one, for every core.
 template <class Program, class Emit>
 void fold_in_turn(Program const& p, axes_layout const& at, int threads, Emit const& emit) {
@@ -181,10 +189,7 @@ void fold_in_turn(Program const& p, axes_layout const& at, int threads, Emit con
   i64 const fair = at.groups / (4 * cores), room = leaves_per_tile / leaves, most = room < 1 ? 1 : room;
   i64 const in_task = fair < 1 ? 1 : fair < most ? fair : most, tasks = (at.groups - 1) / in_task + 1;
   spread_over_cores(tasks, threads, [&](i64 task) {
-    i64 const first = task * in_task, end = at.groups < first + in_task ? at.groups : first + in_task;
-    typename Program::states s[leaves_per_tile];
-    for (i64 g = first; g < end; ++g) s[g - first] = fold_subtree(program_of_group(p, at, g), 0, leaves);
-    emit(first, end - first, s);
+    fold_some_in_turn(p, at, task * in_task, at.groups < (task + 1) * in_task ? at.groups : (task + 1) * in_task, emit);
   });
 }
 

@@ -185,26 +185,29 @@ private:
     }
   }
 };
-/// Folds every group into emit(g, n, states).
+/// Folds groups [first, end) into emit(first, n, states).
 template <class... Columns, class... Leaves, class Emit>
-void fold_rows(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at, int threads, Emit const& emit) {
+void fold_some_rows(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at, i64 first, i64 end, Emit const& emit) {
   using Program = program<pack<Columns...>, Leaves...>;
-  constexpr leaf_shape shape = shape_of<Program>;
+  states_apart<typename Leaves::state...> const states(end - first);
+  for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+    auto const& leaf = get<i>(p.leaves);
+    numbers_of_rows<Program, nth_t<i, Leaves...>> rows(p, leaf, at);
+    for (i64 g = first; g < end; g += rows.count) {
+      rows.move_to(g, end - g);
+      fold_groups_of_rows<shape_of<Program>>(leaf.monoid, rows.x, rows.step, rows.end, at.extent, rows.count, states.template of<i>() + (g - first));
+    }
+  });
+  emit(first, end - first, states);
+}
+/// Folds every group into emit(g, n, states).
+template <class Program, class Emit>
+void fold_rows(Program const& p, axes_layout const& at, int threads, Emit const& emit) {
   int const cores = threads > 0 ? threads : core_count();
   i64 const fair = at.groups / (4 * cores), most = elements_of_task / at.extent < groups_of_task ? elements_of_task / at.extent : groups_of_task;
   i64 const least = most < 16 ? 1 : 16, in_task = fair > most ? most : fair < least ? least : fair, tasks = (at.groups - 1) / in_task + 1;
   spread_over_cores(tasks, threads, [&](i64 task) {
-    i64 const first = task * in_task, end = at.groups < first + in_task ? at.groups : first + in_task;
-    states_apart<typename Leaves::state...> const states(end - first);
-    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-      auto const& leaf = get<i>(p.leaves);
-      numbers_of_rows<Program, nth_t<i, Leaves...>> rows(p, leaf, at);
-      for (i64 g = first; g < end; g += rows.count) {
-        rows.move_to(g, end - g);
-        fold_groups_of_rows<shape>(leaf.monoid, rows.x, rows.step, rows.end, at.extent, rows.count, states.template of<i>() + (g - first));
-      }
-    });
-    emit(first, end - first, states);
+    fold_some_rows(p, at, task * in_task, at.groups < (task + 1) * in_task ? at.groups : (task + 1) * in_task, emit);
   });
 }
 

@@ -268,6 +268,8 @@ template <bool Fast, class... Options, class R>
   if constexpr (at.rows >= 0)
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
   out.mixed = Read::facts(columns.program, layout, c);
+  out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(
+      r.folds, pipe, whole.program, 1);
   if constexpr (Columns::lowerable)
     out.ptx_of = &ptx_of_mixed<Read, Domains>;
 }

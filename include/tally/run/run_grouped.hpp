@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/run/begun_groupings.hpp>
+#include <tally/run/matrix_on_host.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_mixed.hpp>
 
@@ -128,16 +129,39 @@ auto answers_of_items(R const&, Answer const& answer) {
   }(indices_up_to<decltype(R::folds)::size>{});
 }
 
+/// What may join in one read of a matrix among the items of a reduction.
+template <class R>
+inline constexpr mixed_items mixed_items_of =
+    find_mixed_items(rank_of<std::remove_cvref_t<decltype(R::pipe.source)>>, static_cast<decltype(R::folds) const*>(nullptr));
+
+/// On the host: columns, rows and the whole of a matrix in one walk where that is worth it, everything else in a walk of its own.
 template <class... Options, class R>
 auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
-  auto const whole = bind_to(pipe_for<Options...>(r.pipe), whole_folds(r.folds));
+  auto const pipe = pipe_for<Options...>(r.pipe);
+  auto const whole = bind_to(pipe, whole_folds(r.folds));
   check_folds(whole.program.leaves);
-  auto const states = compute(whole.program, where, c);
+  constexpr mixed_items matrix = mixed_items_of<R>;
+  constexpr bool may_join = matrix.any() && int(matrix.columns >= 0) + int(matrix.rows >= 0) + int(decltype(whole.program)::leaf_count > 0) > 1;
+  auto together = [&] {
+    if constexpr (may_join)
+      return matrix_on_host<matrix, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>(r.folds, pipe, whole.program, where);
+    else
+      return no_groups{};
+  }();
+  auto const states = [&] {
+    if constexpr (may_join)
+      if (together.has_whole())
+        return together.states();
+    return compute(whole.program, where, c);
+  }();
   check_overflow(whole.program.leaves, states);
   return answers_of_items(r, [&]<int I>(index_constant<I>) {
     auto const& item = get<I>(r.folds);
     if constexpr (grouping<std::remove_cvref_t<decltype(item)>>) {
-      auto const d = item.bind(pipe_for<Options...>(r.pipe));
+      if constexpr (may_join && (I == matrix.columns || I == matrix.rows))
+        if (together.template has<I>())
+          return together.template take<I>();
+      auto const d = item.bind(pipe);
       check_folds(d.program.leaves);
       return compute_groups(d, r.pipe.source, where, c);
     } else {
@@ -145,11 +169,6 @@ auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
     }
   });
 }
-
-/// What may join in one read of a matrix among the items of a reduction.
-template <class R>
-inline constexpr mixed_items mixed_items_of =
-    find_mixed_items(rank_of<std::remove_cvref_t<decltype(R::pipe.source)>>, static_cast<decltype(R::folds) const*>(nullptr));
 
 /// What the reads of a reduction on a GPU share: its items, its folds of the whole, bound, and its keyed groupings that may be beside others.
 template <bool Fast, class R, class Pipe, class Whole, class Keys>

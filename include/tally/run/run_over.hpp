@@ -286,37 +286,65 @@ struct states_of_nothing {
   States identity;
   States const& operator[](i64) const { return identity; }
 };
+/// A grouping along axes on the host: where its answers go, whoever folds it.
+template <class Domain>
+class groups_on_host;
+template <int Rank, u32 Reduced, class Program, class... Nodes>
+class groups_on_host<domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>>> {
+  using Where = groups_along_axes<Rank, Reduced>;
+  static constexpr int kept = Where::kept;
+
+public:
+  template <class Source>
+  groups_on_host(domain<Where, Program, pack<Nodes...>> const& d, Source const& s) : d_(d), at_(layout_of(s, Where::is_reduced)), rooms_(rooms_for(s)) {}
+  groups_on_host(groups_on_host const&) = delete;
+  Program const& program() const { return d_.program; }
+  axes_layout const& at() const { return at_; }
+  /// Takes the states of groups.
+  answer_writer<Program, Nodes...> writer() {
+    return {d_.program, d_.nodes, at_.extent, std::apply([](auto&... room) { return std::tuple(room.data()...); }, rooms_)};
+  }
+  void fold(int threads) {
+    auto const write = writer();
+    if constexpr (Program::leaf_count > 0)
+      if (at_.groups > 0 && at_.extent > 0) {
+        auto p = d_.program;
+        gpu::column_place places[max_sources]{};
+        places_in_grid(p, at_, places);
+        check_host_can_read(places, decltype(p.columns)::size);
+        return cpu::fold_groups(d_.program, at_, threads, write);
+      }
+    write(0, at_.groups, states_of_nothing<typename Program::states>{d_.program.identity()});
+  }
+  /// The arrays of answers, which then are gone.
+  auto take() {
+    if constexpr (sizeof...(Nodes) == 1)
+      return std::get<0>(rooms_).take();
+    else
+      return std::apply([](auto&... room) { return std::tuple(room.take()...); }, rooms_);
+  }
+
+private:
+  using rooms = std::tuple<answer_room<group_answer_of<Nodes, Program>, kept>...>;
+  domain<Where, Program, pack<Nodes...>> d_;
+  axes_layout at_;
+  rooms rooms_;
+  template <class Source>
+  static rooms rooms_for(Source const& s) {
+    i64 extents[kept > 0 ? kept : 1]{};
+    kept_extents(Where{}, s, extents);
+    return rooms(answer_room<group_answer_of<Nodes, Program>, kept>(extents)...);
+  }
+};
 } // namespace detail
 
 /// The answers of a grouping along axes, on the host.
 template <int Rank, u32 Reduced, class Program, class... Nodes, class Source>
 auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes...>> const& d, Source const& s, on::cpu_place where,
                     contract) {
-  using Where = groups_along_axes<Rank, Reduced>;
-  constexpr int kept = Where::kept;
-  axes_layout const at = layout_of(s, Where::is_reduced);
-  i64 extents[kept > 0 ? kept : 1]{};
-  detail::kept_extents(Where{}, s, extents);
-  std::tuple<detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>...> rooms{
-      detail::answer_room<detail::group_answer_of<Nodes, Program>, kept>(extents)...};
-  detail::answer_writer<Program, Nodes...> const write{d.program, d.nodes, at.extent,
-                                                       std::apply([](auto&... room) { return std::tuple(room.data()...); }, rooms)};
-  bool folded = false;
-  if constexpr (Program::leaf_count > 0)
-    if (at.groups > 0 && at.extent > 0) {
-      auto p = d.program;
-      gpu::column_place places[max_sources]{};
-      detail::places_in_grid(p, at, places);
-      detail::check_host_can_read(places, decltype(p.columns)::size);
-      cpu::fold_groups(d.program, at, where.thread_count, write);
-      folded = true;
-    }
-  if (!folded)
-    write(0, at.groups, detail::states_of_nothing<typename Program::states>{d.program.identity()});
-  if constexpr (sizeof...(Nodes) == 1)
-    return std::get<0>(rooms).take();
-  else
-    return std::apply([](auto&... room) { return std::tuple(room.take()...); }, rooms);
+  detail::groups_on_host<std::remove_cvref_t<decltype(d)>> groups(d, s);
+  groups.fold(where.thread_count);
+  return groups.take();
 }
 
 } // namespace tally::inline v0
