@@ -115,25 +115,25 @@ TEST_CASE("integers, doubles and small floats, exact sums, and axes that make a 
 TEST_CASE("a cut takes every lane and every row once, in turns that fit a cache") {
   for (auto const& s : shapes)
     for (int const beside : {1, 4})
-      for (bool const columns : {true, false}) {
-        matrix_walk_facts const f{s.rows, s.columns, 4 * s.columns, {4, 8}, beside, columns, true, true, 3};
+      for (bool const with_columns : {true, false}) {
+        matrix_walk_facts const f{s.rows, s.columns, 4 * s.columns, {4, 8}, beside, with_columns, true, true, 3};
         auto const cut = cut_matrix_walk(f);
         CAPTURE(s.rows);
         CAPTURE(s.columns);
-        CAPTURE(columns);
+        CAPTURE(with_columns);
         REQUIRE(cut.joins);
-        CHECK(cut.columns == (columns && 4 * s.columns * (s.rows < 128 ? 1 : s.rows < 1024 ? s.rows / 128 : 8) <= planning::most_bytes_of_turn));
+        CHECK(cut.columns == (with_columns && 4 * s.columns * (s.rows < 128 ? 1 : s.rows < 1024 ? s.rows / 128 : 8) <= planning::most_bytes_of_turn));
         CHECK(std::has_single_bit(u64(cut.of_turn)));
         CHECK(std::has_single_bit(u64(cut.of_chunk)));
         std::vector<int> rows(static_cast<std::size_t>(s.rows)), lanes(static_cast<std::size_t>((s.rows / 1024 + 1) * 128));
         struct all_lanes {
           std::vector<int>& lanes;
           bool any;
-          i64 before = -1;
-          void add(i64 leaf, i64 lane, i64 count) {
-            CHECK(leaf * 128 + lane > before); // in their order
-            before = leaf * 128 + lane;
-            for (i64 l = lane; any && l < lane + count; ++l) ++lanes[static_cast<std::size_t>(leaf * 128 + l)];
+          i64 behind = -1;
+          void add(i64 leaf, i64 lane, i64 of_turn) {
+            CHECK(leaf * 128 + lane > behind); // in their order
+            behind = leaf * 128 + lane;
+            for (i64 l = lane; any && l < lane + of_turn; ++l) ++lanes[static_cast<std::size_t>(leaf * 128 + l)];
           }
           void end() {}
         };
@@ -141,8 +141,8 @@ TEST_CASE("a cut takes every lane and every row once, in turns that fit a cache"
         one.threads = 1;
         cpu::walk_matrix(
             one, cut,
-            [&](i64 first, i64 end) {
-              for (i64 r = first; r < end; ++r) ++rows[static_cast<std::size_t>(r)];
+            [&](i64 from, i64 end) {
+              for (i64 r = from; r < end; ++r) ++rows[static_cast<std::size_t>(r)];
             },
             [&](i64) { return all_lanes{lanes, cut.columns}; });
         CHECK(std::count(rows.begin(), rows.end(), 1) == s.rows);

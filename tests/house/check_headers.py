@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Every header compiles alone, with every host compiler on this machine. What passed is remembered by content below
+# Every header compiles alone, with every host compiler on this machine, and every lesson with the one that does not build it. What passed is remembered by content below
 # the build folder, so a second run compiles only what changed. (What NVRTC sees is tests/rtc.)
 import concurrent.futures
 import hashlib
@@ -16,38 +16,46 @@ def include_flags():
     return ["-I", str(layout.INCLUDE), "-isystem", layout.built_with("TALLY_CCCL_INCLUDE_DIR")]
 
 
-def compiles_alone(compiler, version, header):
-    """None, or what the compiler said."""
-    contents = [(name, layout.text(f"include/{name}")) for name in layout.closure(header)]
-    key = hashlib.sha256(repr((version, FLAGS, include_flags(), header, contents)).encode()).hexdigest()
+def compiles(compiler, version, what, text, headers):
+    """None, or what the compiler said of a text that includes these headers."""
+    contents = [(name, layout.text(f"include/{name}")) for name in headers]
+    key = hashlib.sha256(repr((version, FLAGS, include_flags(), text, contents)).encode()).hexdigest()
     passed = layout.BUILD / "tests" / "headers_passed" / key
     if passed.exists():
         return None
-    run = subprocess.run([compiler, *FLAGS, *include_flags(), "-fsyntax-only", "-x", "c++", "-"],
-                         input=f"#include <{header}>\n", capture_output=True, text=True)
+    run = subprocess.run([compiler, *FLAGS, *include_flags(), "-I", str(layout.ROOT / "examples"), "-fsyntax-only", "-x", "c++", "-"],
+                         input=text, capture_output=True, text=True)
     if run.returncode != 0:
         errors = [line for line in run.stderr.splitlines() if "error:" in line] or run.stderr.splitlines()
-        return f"{header}: " + errors[0]
+        return f"{what}: " + errors[0]
     passed.parent.mkdir(parents=True, exist_ok=True)
     passed.touch()
     return None
 
 
 class Headers(layout.Check):
-    def compile_all(self, compiler):
+    def compile_all(self, compiler, texts):
+        """texts: what each is called, itself, and the public header it begins with."""
         if not shutil.which(compiler):
             self.skipTest(f"no {compiler} on this machine")
         version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-        headers = [header for header in layout.headers() if header.endswith(".hpp")]
         with concurrent.futures.ThreadPoolExecutor(layout.cores()) as pool:
-            wrong = [said for said in pool.map(lambda header: compiles_alone(compiler, version, header), headers) if said]
-        self.assertTrue(headers)
+            wrong = [said for said in pool.map(lambda one: compiles(compiler, version, one[0], one[1], layout.closure(one[2])), texts) if said]
+        self.assertTrue(texts)
         self.none_of(wrong)
+
+    def alone(self):
+        return [(header, f"#include <{header}>\n", header) for header in layout.headers() if header.endswith(".hpp")]
 
     def test_alone_with_gcc(self):
         """every .hpp compiles alone with g++"""
-        self.compile_all("g++")
+        self.compile_all("g++", self.alone())
 
     def test_alone_with_clang(self):
         """every .hpp compiles alone with clang++"""
-        self.compile_all("clang++")
+        self.compile_all("clang++", self.alone())
+
+    def test_lessons_with_clang(self):
+        """every lesson compiles with clang++, which looks into more of a template than g++ does"""
+        lessons = [str(lesson) for lesson in layout.below("examples", ".cpp") if lesson.parent.name == "examples"]
+        self.compile_all("clang++", [(lesson, layout.text(lesson), "tally/tally.hpp") for lesson in lessons])

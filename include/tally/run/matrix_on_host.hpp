@@ -113,4 +113,15 @@ private:
   }
 };
 
+/// Nothing that one walk could fold. The functions are said outside of it, or clang would look into it where they are not called.
+struct no_matrix {};
+template <int I, class Matrix>
+bool has_item(Matrix const& m) {
+  return m.template has<I>();
+}
+template <int I, class Matrix>
+auto take_item(Matrix& m) {
+  return m.template take<I>();
+}
+
 } // namespace tally::inline v0::detail

@@ -146,7 +146,7 @@ auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
     if constexpr (may_join)
       return matrix_on_host<matrix, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>(r.folds, pipe, whole.program, where);
     else
-      return no_groups{};
+      return no_matrix{};
   }();
   auto const states = [&] {
     if constexpr (may_join)
@@ -159,8 +159,8 @@ auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
     auto const& item = get<I>(r.folds);
     if constexpr (grouping<std::remove_cvref_t<decltype(item)>>) {
       if constexpr (may_join && (I == matrix.columns || I == matrix.rows))
-        if (together.template has<I>())
-          return together.template take<I>();
+        if (has_item<I>(together))
+          return take_item<I>(together);
       auto const d = item.bind(pipe);
       check_folds(d.program.leaves);
       return compute_groups(d, r.pipe.source, where, c);
@@ -275,6 +275,11 @@ private:
     else
       return false;
   }
+  /// The answers of item I, which has joined.
+  template <int I>
+  auto fetch_joined() { // clang looks into the type of the keys where this is said in a lambda that is not called
+    return keys_.template get<number_among_keys<I>()>().fetch();
+  }
   /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing; `whole` waits for the states of the whole.
   template <class OfMatrix, class WholeStates>
   auto answers(OfMatrix const& of_matrix, WholeStates const& whole) {
@@ -291,7 +296,7 @@ private:
       } else {
         if constexpr (number_among_keys<I>() >= 0)
           if (has_joined<I>())
-            return keys_.template get<number_among_keys<I>()>().fetch();
+            return fetch_joined<I>();
         return begun.template fetch<I>();
       }
     });
