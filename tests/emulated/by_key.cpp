@@ -172,12 +172,13 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
   }
 }
 
-TEST_CASE("by_key, emulated: integers that the blocks of a cluster keep together, fewer slots than they have room for and more") {
+TEST_CASE("by_key, emulated: integers and sums of floats that the blocks of a cluster keep together, fewer slots than they have room for and more") {
   constexpr std::size_t n = 5003;
   auto const x = with_nan(numbers<float>(n));
   auto const words = numbers<i32>(n);
   auto const naturals = numbers<u32>(n);
   auto const longs = numbers<i64>(n);
+  auto const small = small_numbers<float>(n);
   for (i64 const slots : {61, 300, 701})
     for (bool const in_runs : {false, true}) {
       CAPTURE(slots);
@@ -190,6 +191,7 @@ TEST_CASE("by_key, emulated: integers that the blocks of a cluster keep together
       all(from(longs, keys) | by_key(_2, slots, sum(_1), bit_and(_1), bit_or(_1), bit_xor(_1), min(_1), max(_1)));
       all(from(naturals, keys) | filter(_1 % 3u != 0u) | by_key(_2, slots, min(_1).or_else(7u), max(_1).or_else(9u), count_modulo(7), countdown_modulo(1000)));
       all(from(x, keys) | by_key(_2, slots, max(_1).or_else(-3.f), min(_1).ignoring_nan().or_else(-2.f)));
+      same_as_they_come<in_clusters, clusters_of_32>(from(small, keys) | filter(_1 > 0.f) | by_key(_2, slots, sum(_1), count));
     }
 }
 

@@ -49,9 +49,11 @@ TEST_CASE("the bulk engine folds the table of a block into that of all where tha
   CHECK_FALSE(make_keys_plan(f).plan.gives_in_bulk);
 }
 
-TEST_CASE("of integers by many keys clusters keep half of the slots, or what they have room for, and L2 the others") {
+TEST_CASE("of integers by many keys clusters keep half of the slots, or what they have room for, of floats less, and L2 the others") {
   auto f = scalars(1 << 28, 300'000, 4);
-  CHECK(make_keys_plan(f).plan.cluster_blocks == 1); // floats
+  CHECK(make_keys_plan(f).plan.cluster_blocks == 1); // behind locks, or of 64 bits
+  f.meet_in_clusters = true;
+  CHECK(make_keys_plan(f).plan.slots_in_cluster == 14976); // floats: fewer
   f.integers = true;
   auto const half = make_keys_plan(f);
   CHECK(half.plan.route == keys_route::in_global_memory);

@@ -80,10 +80,15 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   CHECK(many.count("red.relaxed.cluster.shared::cluster.add.u32") >= many.plan.elements_per_load * many.plan.loads_in_flight);
   CHECK(many.has("barrier.cluster.arrive.release"));
   CHECK(many.has("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"));
-  CHECK_FALSE(compiled<true>(from(keys, x) | by_key(_1, 1 << 20, sum(_2))).has("shared::cluster")); // floats
+  auto const floats = compiled<true>(from(keys, x) | by_key(_1, 1 << 20, sum(_2)));
+  CHECK(floats.plan.cluster_blocks == 8);
+  CHECK_FALSE(floats.has("red.relaxed.cluster.shared::cluster")); // which would be a loop
+  CHECK(floats.has("atom.cas.b32"));                              // once, in whichever block has the slot
+  CHECK(floats.has("red.relaxed.gpu.global.add.f32"));
+  CHECK(floats.has("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"));
 }
 
-TEST_CASE("clusters keep what one red of integers folds in another block, and nothing else") {
+TEST_CASE("clusters keep what one red of integers folds in another block, sums of f32 under fast, and nothing else") {
   if (!can_compile()) return;
   auto const in_clusters = [](auto const& r) {
     auto const t = compiled(r);
@@ -103,6 +108,10 @@ TEST_CASE("clusters keep what one red of integers folds in another block, and no
   CHECK_FALSE(in_clusters(of(double{}) | by_key(_1, bins, max(_2))));
   CHECK_FALSE(in_clusters(of(double{}) | by_key(_1, bins, max(_2).ignoring_nan())));
   CHECK_FALSE(in_clusters(of(i64{}) | by_key(_1, bins, sum(_2).checked())));
+  auto const under_fast = [](auto const& r) { return compiled<true>(r).plan.cluster_blocks == 8; };
+  CHECK(under_fast(of(bf16{}) | by_key(_1, bins, sum(_2))));
+  CHECK(under_fast(of(float{}) | filter(_2 > 0.f) | by_key(_1, bins, sum(_2), count, max(_2))));
+  CHECK_FALSE(under_fast(of(double{}) | by_key(_1, bins, sum(_2))));
 }
 
 TEST_CASE("exact sums add digits of 64 bits, and no float") {

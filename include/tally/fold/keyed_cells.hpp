@@ -141,6 +141,12 @@ inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && ce
 template <class M>
 inline constexpr bool is_of_integers = cell_of<M>::kind == cell_kind::counted || cell_of<M>::kind == cell_kind::stepped || cell_of<M>::kind == cell_kind::wrapped ||
                                        cell_of<M>::kind == cell_kind::bits || (cell_of<M>::kind == cell_kind::ordered && cell_of<M>::bytes == 8);
+/// Whether a cell is a float to which is added in another block's memory by comparing and swapping once, and, where another thread was quicker, in the
+/// memory of all instead.
+template <class M>
+inline constexpr bool is_added_once = false;
+template <floating A>
+inline constexpr bool is_added_once<sum_monoid<A>> = stl::same_as<typename cell_of<sum_monoid<A>>::word, float>;
 
 /// Whether `red` takes neighbours of a fold at once: it folds every element of a slot.
 template <class Leaf>

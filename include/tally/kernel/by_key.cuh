@@ -115,7 +115,7 @@ private:
   };
   template <class Row>
   __device__ __forceinline__ void add_to_all(Row const& r, place_of_slot to_slot) const {
-    Table::template add_to<owner::all>(r, to_slot.in_copies ? copied_slots() : slots, to_slot.slot, [&](int i) { return home_of(to_slot, i); });
+    Table::template add_to<owner::all>(r, to_slot.in_copies ? copied_slots() : slots, to_slot.slot, [&](int i) { return home_of(to_slot, i); }, to_slot.slot);
   }
   __device__ __forceinline__ char* home_of(place_of_slot to_slot, int i) const { return to_slot.in_copies ? copies_of(i) : cells_of(i); }
   /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.

@@ -15,4 +15,11 @@ __device__ __forceinline__ char* memory_of_block(unsigned rank, char* own) { ret
 /// All threads of the cluster: what each did before is seen by all after.
 __device__ __forceinline__ void meet_cluster() { primitive::meet_cluster(); }
 
+/// Adds to a float that a block of the cluster has, unless another thread writes there at the same time; says whether it did.
+__device__ __forceinline__ bool add_unless_taken(float* at, float value) {
+  u32* const bits = reinterpret_cast<u32*>(at);
+  u32 const before = *static_cast<u32 const volatile*>(bits);
+  return atomicCAS(bits, before, __float_as_uint(__uint_as_float(before) + value)) == before;
+}
+
 } // namespace tally::inline v0::kernel

@@ -128,7 +128,7 @@ public:
   /// Where slot s of a block's own is, in the replica of this turn.
   __device__ __forceinline__ static unsigned own_cell(unsigned s, unsigned turn) { return s * P.replicas + (turn & (P.replicas - 1)); }
 
-  /// Says to `give` where slot g is: whose cell it is (an owner), among how many, and where a fold's cells are.
+  /// Says to `give` where slot g is: whose cell it is (an owner), among how many, which, and where a fold's cells are.
   template <class Give>
   __device__ __forceinline__ void at_slot(i64 g, unsigned turn, Give const& give) const {
     auto const own = [&](unsigned cell) { give(owned_by<owner::block>{}, own_cell_count(), cell, [&](int i) { return own_cells(i); }); };
@@ -158,7 +158,7 @@ public:
   /// Feeds one row to a slot.
   template <class Row>
   __device__ __forceinline__ void add(Row const& r, i64 g) const {
-    at_slot(g, threadIdx.x, [&](auto of, auto count, auto slot, auto const& base_of) { add_to<decltype(of)::value>(r, count, slot, base_of); });
+    at_slot(g, threadIdx.x, [&](auto of, auto count, auto slot, auto const& base_of) { add_to<decltype(of)::value>(r, count, slot, base_of, g); });
   }
   /// Feeds the rows of a warp, V a lane, to a slot that all of them have.
   template <int V, class RowAt>
@@ -170,10 +170,10 @@ public:
         if constexpr (adds_once_a_warp<typename nth_t<i, Leaves...>::monoid_type, in_cluster>) {
           auto const s = fold_warp<V>(l, row_at);
           if (threadIdx.x % 32 == 0)
-            cell<i, Of>::add_state(base_of(i), count, slot, to.locks, l.monoid, s);
+            add_state<i, Of>(s, count, slot, base_of(i), g);
         } else {
           for (int v = 0; v < V; ++v)
-            add_one<i, Of>(row_at(v), count, slot, base_of(i));
+            add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         }
       });
     });
@@ -194,14 +194,31 @@ public:
     }
   }
   template <owner Of, class Row, class I, class CellsOf>
-  __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of) const {
-    for_each_index<folds>([&](auto i) { add_one<i, Of>(r, count, slot, base_of(i)); });
+  __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of, i64 g) const {
+    for_each_index<folds>([&](auto i) { add_one<i, Of>(r, count, slot, base_of(i), g); });
   }
+  /// Feeds a row to fold K of slot g, whose cell is there.
   template <int K, owner Of, class Row, class I>
-  __device__ __forceinline__ void add_one(Row const& r, I count, I slot, char* base) const {
+  __device__ __forceinline__ void add_one(Row const& r, I count, I slot, char* base, i64 g) const {
     auto const& l = get<K>(p.leaves);
-    if (l.mask.eval(r))
-      unpack([&](auto const&... v) { cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...); }, l.values);
+    if (!l.mask.eval(r))
+      return;
+    unpack([&](auto const&... v) {
+      if constexpr (is_once<K, Of>)
+        add_state<K, Of>(l.monoid.lift(r.position, v.eval(r)...), count, slot, base, g);
+      else
+        cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...);
+    }, l.values);
+  }
+  template <int K, owner Of>
+  static constexpr bool is_once = Of == owner::cluster && is_added_once<typename nth_t<K, Leaves...>::monoid_type>;
+  template <int K, owner Of, class State, class I>
+  __device__ __forceinline__ void add_state(State const& s, I count, I slot, char* base, i64 g) const {
+    auto const& m = get<K>(p.leaves).monoid;
+    if constexpr (!is_once<K, Of>)
+      cell<K, Of>::add_state(base, count, slot, to.locks, m, s);
+    else if (!add_unless_taken(cells::word<float>(base, count, slot, 0), static_cast<float>(s)))
+      cell<K, owner::all>::add_state(cells_of(K), stride(), g, to.locks, m, s);
   }
 
 private:

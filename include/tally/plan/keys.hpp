@@ -24,6 +24,7 @@ struct keys_facts {
   bool counts;         ///< some fold is a count
   bool gives_words;    ///< some fold but counts has cells that are words, folded each by itself
   bool integers;       ///< every fold has words that `red` of integers folds
+  bool meet_in_clusters; ///< every fold has such words, or one float to which is added
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
 };
@@ -164,18 +165,20 @@ constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_
   return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
 }
 
-/// Blocks of a cluster keep some slots together in their shared memory and leave the others to L2, so that both are at work: integers only, because
-/// floats are added there by comparing and swapping. us of 2^28 u32 counted by 300 000 and 10^6 uniform keys, L2 alone and with a third, a half, two
-/// thirds and all that there is room for in clusters: 3222, 2358, 1856, 2203, 3209 and 3163, 2255, 2223, 2213, 2097; by 3 10^6, where there is room for
-/// 13 %, 3149 and 2847. f32 sums by 10^6 Zipf keys 4146 and 8396. H100, 2026-11-25 10:10 and 10:14, tests/bench/keyed.py, this constant changed.
-inline constexpr i64 blocks_of_cluster = 8, most_bytes_in_cluster = 16, least_percent_in_cluster = 12, most_percent_in_cluster = 50;
+/// Blocks of a cluster keep some slots together in their shared memory and leave the others to L2, so that both are at work. us of 2^28 u32 counted by
+/// 300 000 and 10^6 uniform keys, L2 alone and with a third, a half, two thirds and all that there is room for in clusters: 3222, 2358, 1856, 2203, 3209
+/// and 3163, 2255, 2223, 2213, 2097; by 3 10^6, where there is room for 13 %, 3149 and 2847. H100, 2026-11-25 10:10 and 10:14, tests/bench/keyed.py, this
+/// constant changed. A float is read and swapped there, which is two requests: sums of f32 by 300 000 uniform keys, L2 alone, a fifth, 30 %, 40 % and a
+/// half 3606, 3269, 3175, 2962 and 3386; 14:23, the same.
+inline constexpr i64 blocks_of_cluster = 8, most_bytes_in_cluster = 16, least_percent_in_cluster = 12, most_percent_in_cluster = 50, most_percent_of_floats = 40;
 /// Reads that are longer than it takes to empty and give what clusters keep.
 inline constexpr i64 elements_worth_a_cluster = i64(1) << 24;
 constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   bool const long_enough = f.at.extent * f.at.groups >= elements_worth_a_cluster;
-  if (f.of.target.max_cluster_blocks < blocks_of_cluster || !f.integers || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough)
+  if (f.of.target.max_cluster_blocks < blocks_of_cluster || !f.meet_in_clusters || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough)
     return;
-  i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes), wanted = f.slots / 100 * most_percent_in_cluster;
+  i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes);
+  i64 const wanted = f.slots / 100 * (f.integers ? most_percent_in_cluster : most_percent_of_floats);
   i64 const of_block = least_of(room, wanted) / (blocks_of_cluster * slots_of_page) * slots_of_page, all = blocks_of_cluster * of_block;
   if (all < f.slots / 100 * least_percent_in_cluster)
     return out.why_not.add("slots in a cluster", "its blocks have room for {0} of {1}", -1, all, f.slots);
