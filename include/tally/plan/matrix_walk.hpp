@@ -14,7 +14,7 @@ namespace planning {
 /// 1 MiB of second cache a core, 2026-11-25, g++ -O2, build/bench/cpu_axes.
 inline constexpr i64 bytes_of_turn = i64(1) << 20;
 /// Rows of a turn at most, where no columns are folded.
-inline constexpr i64 most_rows_of_turn = 64;
+inline constexpr i64 most_rows_of_turn = 2048;
 /// Rows so long that one lane of the columns has more than this are walked through by each domain for itself; and so are matrices of fewer bytes, which
 /// caches keep: 8 MiB took as long either way.
 inline constexpr i64 most_bytes_of_turn = i64(1) << 21, bytes_worth_one_walk = i64(1) << 22;
