@@ -121,8 +121,11 @@ TEST_CASE("a cut takes every lane and every row once, in turns that fit a cache"
         CAPTURE(s.rows);
         CAPTURE(s.columns);
         CAPTURE(with_columns);
-        REQUIRE(cut.joins);
-        CHECK(cut.columns == (with_columns && 4 * s.columns * (s.rows < 128 ? 1 : s.rows < 1024 ? s.rows / 128 : 8) <= planning::most_bytes_of_turn));
+        CHECK(cut.joins == (cut.columns || s.rows >= planning::turns_of_core * f.threads));
+        if (!cut.joins) continue;
+        CHECK(cut.chunks() >= (cut.columns ? planning::lanes_of_core / planning::least_lanes_of_chunk : 2) * f.threads);
+        i64 const lanes_there = s.rows / 1024 * 128 + std::min(s.rows % 1024, i64(128));
+        CHECK(cut.columns == (with_columns && lanes_there >= planning::lanes_of_core * f.threads && 4 * s.columns * (s.rows < 128 ? 1 : s.rows < 1024 ? s.rows / 128 : 8) <= planning::most_bytes_of_turn));
         CHECK(std::has_single_bit(u64(cut.of_turn)));
         CHECK(std::has_single_bit(u64(cut.of_chunk)));
         std::vector<int> rows(static_cast<std::size_t>(s.rows)), lanes(static_cast<std::size_t>((s.rows / 1024 + 1) * 128));

@@ -112,7 +112,8 @@ TEST_CASE("an image's rows, columns, total, histogram and keys from one read") {
 
 TEST_CASE("rows or columns alone share their read with keys, and rows with the whole") {
   if (no_kernels()) return;
-  for (auto const& [rows, columns] : {std::pair<i64, i64>{2048, 2048}, {1000, 1500}, {300, 1027}, {20'000, 1700}}) {
+  for (auto const& extents : {std::pair<i64, i64>{2048, 2048}, {1000, 1500}, {300, 1027}, {20'000, 1700}}) {
+    i64 const rows = extents.first, columns = extents.second;
     CAPTURE(rows);
     CAPTURE(columns);
     auto const x = uneven_numbers<float>(std::size_t(rows * columns));

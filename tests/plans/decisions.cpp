@@ -3,6 +3,7 @@
 // The planner, decision by decision, on facts that are plain numbers: make_plan is constexpr, so most of this is
 // checked by the compiler. Numbers that measurement may change live in the golden texts, not here.
 #include <tally/fold/folds.hpp>
+#include <tally/plan/facts_of.hpp>
 #include <tally/plan/planner.hpp>
 #include <tally/plan/targets.hpp>
 

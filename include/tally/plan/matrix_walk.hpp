@@ -18,6 +18,11 @@ inline constexpr i64 most_rows_of_turn = 2048;
 /// Rows so long that one lane of the columns has more than this are walked through by each domain for itself; and so are matrices of fewer bytes, which
 /// caches keep: 8 MiB took as long either way.
 inline constexpr i64 most_bytes_of_turn = i64(1) << 21, bytes_worth_one_walk = i64(1) << 22;
+/// Lanes of the columns for each core, or the columns have a walk of their own; and lanes of a chunk at least: for each the states of all columns are
+/// kept until the end.
+inline constexpr i64 lanes_of_core = 32, least_lanes_of_chunk = 16;
+/// Turns for each core at least, and so rows where no columns are folded.
+inline constexpr i64 turns_of_core = 4;
 } // namespace planning
 
 /// A matrix and what may be folded of it.
@@ -43,20 +48,18 @@ constexpr matrix_walk_cut cut_matrix_walk(matrix_walk_facts const& f) {
     return c;
   i64 const lanes = f.down.lanes(), elements = f.down.elements();
   i64 const deep = f.rows < lanes ? 1 : f.rows < elements ? f.rows / lanes : f.down.rows;
-  c.columns = f.folds_columns && deep * f.row_bytes <= planning::most_bytes_of_turn;
-  c.joins = int(c.columns) + int(f.folds_rows) + int(f.folds_whole) > 1;
+  i64 const whole = f.rows / elements, rest = f.rows % elements, all_lanes = whole * lanes + (rest < lanes ? rest : lanes);
+  c.columns = f.folds_columns && deep * f.row_bytes <= planning::most_bytes_of_turn && all_lanes >= planning::lanes_of_core * f.threads;
+  c.joins = int(c.columns) + int(f.folds_rows) + int(f.folds_whole) > 1 && (c.columns || f.rows >= planning::turns_of_core * f.threads);
   c.lanes = c.columns ? lanes : 1;
   c.rows_of_leaf = c.columns ? elements : 1;
   i64 const of_lane = (c.columns ? deep : 1) * f.row_bytes, most = c.columns ? lanes : planning::most_rows_of_turn;
+  i64 const units = c.columns ? all_lanes : f.rows, least = c.columns ? planning::least_lanes_of_chunk : 1, for_each_core = planning::turns_of_core * f.threads;
   c.of_turn = c.columns ? f.lanes_beside : 1;
-  while (2 * c.of_turn <= most && 2 * c.of_turn * of_lane <= planning::bytes_of_turn)
+  while (2 * c.of_turn <= most && 2 * c.of_turn * of_lane <= planning::bytes_of_turn && 2 * c.of_turn * for_each_core <= units)
     c.of_turn *= 2;
-  i64 const whole = f.rows / c.rows_of_leaf, rest = f.rows % c.rows_of_leaf;
-  if (c.columns)
-    c.turns = whole * (lanes / c.of_turn) + ((rest < lanes ? rest : lanes) + c.of_turn - 1) / c.of_turn;
-  else
-    c.turns = (f.rows - 1) / c.of_turn + 1;
-  for (c.of_chunk = 1; c.of_chunk * f.threads * 4 < c.turns; c.of_chunk *= 2) {}
+  c.turns = (units - 1) / c.of_turn + 1;
+  for (c.of_chunk = 1; c.of_chunk * c.of_turn < least || c.of_chunk * for_each_core < c.turns; c.of_chunk *= 2) {}
   return c;
 }
 
