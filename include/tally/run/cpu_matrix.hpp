@@ -50,7 +50,7 @@ public:
     return state_[0];
   }
   /// The states of a piece are few beside its elements.
-  static constexpr bool worth = sizeof(states) <= std::size_t(shape_of<Program>.elements());
+  static constexpr bool worth = Program::leaf_count > 0 && sizeof(states) <= std::size_t(shape_of<Program>.elements());
 
 private:
   Program const& p_;
@@ -86,8 +86,7 @@ matrix_walk_facts matrix_of(Columns const& columns, axes_layout const& down, Row
     }
   if constexpr (Rows::leaf_count > 0)
     f.folds_rows = along.groups == f.rows && along.extent == f.columns && can_fold_some(rows, along);
-  if constexpr (Whole::leaf_count > 0)
-    f.folds_whole = whole_in_pieces<Whole>::worth;
+  f.folds_whole = whole_in_pieces<Whole>::worth;
   return f;
 }
 
@@ -138,9 +137,6 @@ private:
   std::vector<std::optional<typename walk_type::states>> parts_;
 };
 
-} // namespace detail
-
-namespace detail {
 /// No columns are folded in a walk.
 struct no_columns {
   void add(i64, i64, i64) {}

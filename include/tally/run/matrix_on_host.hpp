@@ -86,7 +86,7 @@ private:
   void fold() {
     auto p = whole_;
     check_host_can_read(p);
-    if constexpr (Whole::leaf_count > 0) {
+    if constexpr (cpu::detail::whole_in_pieces<Whole>::worth) {
       cpu::detail::whole_in_pieces<Whole> pieces(whole_, cut_.of_turn * facts_.columns);
       fold_with([&](i64 first, i64 end) { pieces.fold(first * facts_.columns, end * facts_.columns); });
       states_ = pieces.root();
