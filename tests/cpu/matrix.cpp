@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <tuple>
 #include <vector>
 

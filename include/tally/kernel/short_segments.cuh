@@ -56,9 +56,9 @@ __device__ __forceinline__ void fold_tiny(All const& all, i64 s, bool own, i64 o
     all.answer(states, n, s);
 }
 
-/// A segment of at most Rounds (1, 2 or 4) times elements_per_lane elements, by one lane of a warp that does the same; `longest` is that of the
-/// warp's longest. The tree is the one that fold_straight has of as many lanes as the segment needs.
-template <segments_plan P, int Rounds, class Program, class Rows>
+/// A segment of at most four times elements_per_lane elements, by one lane of a warp that does the same; `longest` is that of the warp's longest. The tree
+/// is the one that fold_straight has of as many lanes as the segment needs.
+template <segments_plan P, class Program, class Rows>
 __device__ __forceinline__ typename Program::states fold_in_lane(Program const& p, Rows const& rows, int n, int longest) {
   constexpr int each = P.elements_per_lane;
   decltype(rows.row_at(0)) held[each];
@@ -69,12 +69,12 @@ __device__ __forceinline__ typename Program::states fold_in_lane(Program const& 
     return fold_straight<P>(p, held, n - r * each, 1);
   };
   auto s = round(0);
-  if (Rounds > 1 && longest > each) {
+  if (longest > each) {
     auto const second = round(1);
     if (n > each)
       s = p.combine(s, second);
   }
-  if (Rounds > 2 && longest > 2 * each) {
+  if (longest > 2 * each) {
     auto third = round(2);
     third = p.combine(third, longest > 3 * each ? round(3) : p.identity());
     if (n > 2 * each)
@@ -135,11 +135,11 @@ __device__ __forceinline__ int fold_short_run(All const& all, i64 s, int i, int 
         if (int const at = first + 32 * k + lane; at < count)
           all.answer(states, n[k], s + at);
       }
-    } else {
+    } else if constexpr (rounds > 1) {
       ask();
 #pragma unroll
       for (int k = 0; k < of_lane; ++k) {
-        auto const states = fold_in_lane<P, rounds>(all.p, all.rows_from(s + first + 32 * k + lane, begin[k]), n[k], longest);
+        auto const states = fold_in_lane<P>(all.p, all.rows_from(s + first + 32 * k + lane, begin[k]), n[k], longest);
         if (int const at = first + 32 * k + lane; at < count)
           all.answer(states, n[k], s + at);
       }

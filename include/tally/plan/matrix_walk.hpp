@@ -42,24 +42,49 @@ struct matrix_walk_cut {
   i64 of_turn, turns, of_chunk; ///< lanes; turns; turns that one core takes
   constexpr i64 chunks() const { return (turns - 1) / of_chunk + 1; }
 };
+
+namespace planning {
+/// Rows of a lane of the columns, and lanes of all their leaves.
+constexpr i64 rows_of_lane(matrix_walk_facts const& f) {
+  return f.rows < f.down.lanes() ? 1 : f.rows < f.down.elements() ? f.rows / f.down.lanes() : f.down.rows;
+}
+constexpr i64 lanes_of_columns(matrix_walk_facts const& f) {
+  i64 const rest = f.rows % f.down.elements();
+  return f.rows / f.down.elements() * f.down.lanes() + (rest < f.down.lanes() ? rest : f.down.lanes());
+}
+constexpr bool can_walk_columns(matrix_walk_facts const& f) {
+  return f.folds_columns && rows_of_lane(f) * f.row_bytes <= most_bytes_of_turn && lanes_of_columns(f) >= lanes_of_core * f.threads;
+}
+/// Lanes, or rows, of a turn: a power of two of what comes at once, as many as a cache keeps and as leave every core its turns.
+constexpr i64 choose_turn(matrix_walk_facts const& f, bool columns) {
+  i64 const bytes = (columns ? rows_of_lane(f) : 1) * f.row_bytes, most = columns ? f.down.lanes() : most_rows_of_turn;
+  i64 const all = columns ? lanes_of_columns(f) : f.rows;
+  i64 n = columns ? f.lanes_beside : 1;
+  while (2 * n <= most && 2 * n * bytes <= bytes_of_turn && 2 * n * turns_of_core * f.threads <= all)
+    n *= 2;
+  return n;
+}
+/// Turns of a chunk: a power of two, so that it is a subtree of the columns.
+constexpr i64 choose_chunk(matrix_walk_facts const& f, matrix_walk_cut const& c) {
+  i64 n = 1;
+  while ((c.columns && n * c.of_turn < least_lanes_of_chunk) || n * turns_of_core * f.threads < c.turns)
+    n *= 2;
+  return n;
+}
+} // namespace planning
+
 constexpr matrix_walk_cut cut_matrix_walk(matrix_walk_facts const& f) {
   matrix_walk_cut c{};
   if (f.rows == 0 || f.columns == 0 || f.rows * f.row_bytes < planning::bytes_worth_one_walk)
     return c;
-  i64 const lanes = f.down.lanes(), elements = f.down.elements();
-  i64 const deep = f.rows < lanes ? 1 : f.rows < elements ? f.rows / lanes : f.down.rows;
-  i64 const whole = f.rows / elements, rest = f.rows % elements, all_lanes = whole * lanes + (rest < lanes ? rest : lanes);
-  c.columns = f.folds_columns && deep * f.row_bytes <= planning::most_bytes_of_turn && all_lanes >= planning::lanes_of_core * f.threads;
-  c.joins = int(c.columns) + int(f.folds_rows) + int(f.folds_whole) > 1 && (c.columns || f.rows >= planning::turns_of_core * f.threads);
-  c.lanes = c.columns ? lanes : 1;
-  c.rows_of_leaf = c.columns ? elements : 1;
-  i64 const of_lane = (c.columns ? deep : 1) * f.row_bytes, most = c.columns ? lanes : planning::most_rows_of_turn;
-  i64 const units = c.columns ? all_lanes : f.rows, least = c.columns ? planning::least_lanes_of_chunk : 1, for_each_core = planning::turns_of_core * f.threads;
-  c.of_turn = c.columns ? f.lanes_beside : 1;
-  while (2 * c.of_turn <= most && 2 * c.of_turn * of_lane <= planning::bytes_of_turn && 2 * c.of_turn * for_each_core <= units)
-    c.of_turn *= 2;
-  c.turns = (units - 1) / c.of_turn + 1;
-  for (c.of_chunk = 1; c.of_chunk * c.of_turn < least || c.of_chunk * for_each_core < c.turns; c.of_chunk *= 2) {}
+  c.columns = planning::can_walk_columns(f);
+  bool const enough = c.columns || f.rows >= planning::turns_of_core * f.threads;
+  c.joins = enough && int(c.columns) + int(f.folds_rows) + int(f.folds_whole) > 1;
+  c.lanes = c.columns ? f.down.lanes() : 1;
+  c.rows_of_leaf = c.columns ? f.down.elements() : 1;
+  c.of_turn = planning::choose_turn(f, c.columns);
+  c.turns = ((c.columns ? planning::lanes_of_columns(f) : f.rows) - 1) / c.of_turn + 1;
+  c.of_chunk = planning::choose_chunk(f, c);
   return c;
 }
 

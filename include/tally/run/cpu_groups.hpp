@@ -245,6 +245,19 @@ private:
   i64 groups_, per_block_;
 };
 
+/// Emits the states of all groups, given those of every block over each of the chunks that its trees were cut in: chunk c of block b is number
+/// b * chunks + c.
+template <class Program, class Walk, class Emit>
+void emit_roots(Program const& p, Walk const& walk, i64 chunks, std::vector<std::optional<typename Walk::states>> const& of, int threads, Emit const& emit) {
+  spread_over_cores(walk.blocks(), threads, [&](i64 block) {
+    auto const part = [&](i64 chunk) -> auto& { return *of[static_cast<std::size_t>(block * chunks + chunk)]; };
+    if (chunks == 1) return emit(walk.first_of(block), walk.groups_in(block), part(0));
+    for (i64 g = 0; g < walk.groups_in(block); ++g) {
+      auto const s = root_of(p, chunks, [&](i64 chunk) { return part(chunk)[g]; });
+      emit(walk.first_of(block) + g, i64(1), &s);
+    }
+  });
+}
 /// Blocks of groups, and subtrees of their leaves where there are few blocks, spread over the cores.
 template <class Program, class Walk, class Emit>
 void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int threads, Emit const& emit) {
@@ -263,13 +276,7 @@ void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int 
     else
       partial[static_cast<std::size_t>(task)].emplace(std::move(own));
   });
-  if (chunks == 1) return;
-  spread_over_cores(blocks, threads, [&](i64 block) {
-    for (i64 g = 0; g < walk.groups_in(block); ++g) {
-      auto const s = root_of(p, chunks, [&](i64 part) { return (*partial[static_cast<std::size_t>(block * chunks + part)])[g]; });
-      emit(walk.first_of(block) + g, i64(1), &s);
-    }
-  });
+  if (chunks > 1) emit_roots(p, walk, chunks, partial, threads, emit);
 }
 } // namespace detail
 

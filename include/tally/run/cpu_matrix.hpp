@@ -108,7 +108,7 @@ public:
     }
     void end() {
       for (std::size_t b = 0; b < trees_.size(); ++b)
-        of_.parts_[static_cast<std::size_t>(number_) * trees_.size() + b].emplace(of_.walk_.end(trees_[b], i64(b)));
+        of_.parts_[b * static_cast<std::size_t>(of_.cut_.chunks()) + static_cast<std::size_t>(number_)].emplace(of_.walk_.end(trees_[b], i64(b)));
     }
 
   private:
@@ -120,14 +120,7 @@ public:
   /// The states of all columns, when all chunks have ended.
   template <class Emit>
   void emit(int threads, Emit const& emit) {
-    i64 const blocks = walk_.blocks(), chunks = cut_.chunks();
-    spread_over_cores(blocks, threads, [&](i64 b) {
-      if (chunks == 1) return emit(walk_.first_of(b), walk_.groups_in(b), *parts_[static_cast<std::size_t>(b)]);
-      for (i64 g = 0; g < walk_.groups_in(b); ++g) {
-        auto const s = root_of(p_, chunks, [&](i64 c) { return (*parts_[static_cast<std::size_t>(c * blocks + b)])[g]; });
-        emit(walk_.first_of(b) + g, i64(1), &s);
-      }
-    });
+    emit_roots(p_, walk_, cut_.chunks(), parts_, threads, emit);
   }
 
 private:

@@ -14,6 +14,14 @@ namespace tally::inline v0::detail {
 struct no_groups {};
 template <class Item>
 inline constexpr bool is_there = !std::same_as<Item, no_groups>;
+template <class Domain>
+struct host_groups {
+  using type = groups_on_host<Domain>;
+};
+template <>
+struct host_groups<no_groups> {
+  using type = no_groups;
+};
 
 /// What one walk folds of a matrix: At says which items of `items` its columns and rows are; `whole` has the folds of the whole.
 template <mixed_items At, class Folds, class Pipe, class Whole>
@@ -28,10 +36,6 @@ class matrix_on_host {
       return no_groups{};
     }
   }
-  template <class Domain>
-  struct groups_of {
-    using type = groups_on_host<Domain>;
-  };
   using ColumnDomain = decltype(domain_of<At.columns>(std::declval<Folds const&>(), std::declval<Pipe const&>()));
   using RowDomain = decltype(domain_of<At.rows>(std::declval<Folds const&>(), std::declval<Pipe const&>()));
 
@@ -74,13 +78,11 @@ public:
   }
 
 private:
-  template <class Domain>
-  using groups = typename std::conditional_t<is_there<Domain>, groups_of<Domain>, std::type_identity<no_groups>>::type;
   Whole const& whole_;
   matrix_walk_facts facts_;
   matrix_walk_cut cut_;
-  std::optional<groups<ColumnDomain>> columns_;
-  std::optional<groups<RowDomain>> rows_;
+  std::optional<typename host_groups<ColumnDomain>::type> columns_;
+  std::optional<typename host_groups<RowDomain>::type> rows_;
   std::optional<typename Whole::states> states_;
 
   void fold() {
