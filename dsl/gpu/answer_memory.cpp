@@ -15,23 +15,17 @@ answer_memory::answer_memory(std::size_t bytes, bool written_home, int ordinal, 
     return;
   }
   refuse_while_capturing(device_of(ordinal), on, bytes);
-  written_home_ = take_result_slot(ordinal, bytes);
-}
-
-answer_memory::~answer_memory() {
-  if (written_home_.host() == nullptr || is_there_) return;
-  try {
-    wait(ordinal_, stream_); // a kernel may still write
-  } catch (error const&) {   // the device is lost, and with it the kernel
-  }
+  written_home_ = readback(bytes, ordinal, on);
 }
 
 void answer_memory::fetch(void* to, std::size_t begin, std::size_t bytes) {
   if (bytes == 0) return;
-  if (written_home_.host() == nullptr) copy(to, static_cast<char const*>(there_.data()) + begin, bytes, ordinal_, stream_);
-  if (!is_there_) wait(ordinal_, stream_);
-  is_there_ = written_home_.host() != nullptr;
-  if (is_there_) std::memcpy(to, static_cast<char const*>(written_home_.host()) + begin, bytes);
+  if (auto const* const home = static_cast<char const*>(written_home_.wait())) {
+    std::memcpy(to, home + begin, bytes);
+  } else {
+    copy(to, static_cast<char const*>(there_.data()) + begin, bytes, ordinal_, stream_);
+    wait(ordinal_, stream_);
+  }
 }
 
 } // namespace tally::inline v0::gpu

@@ -156,9 +156,9 @@ void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_
   for (i64 level = chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
   auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
   auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, head_bytes + 8 * words));
-  if (r.answer == nullptr && r.finished == nullptr) q.slot = take_result_slot(q.ordinal, r.type->states_bytes);
+  if (r.answer == nullptr && r.finished == nullptr) q.states = readback(r.type->states_bytes, q.ordinal, q.stream);
   partials_view view{room, room + head_bytes};
-  void* answer = r.answer != nullptr ? r.answer : q.slot.device();
+  void* answer = r.answer != nullptr ? r.answer : q.states.device();
   leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
   launch_order order;
   void* arguments[5 + max_keys_beside] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
@@ -204,12 +204,9 @@ queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_be
   return q;
 }
 
-void wait(queued_run const& q) { wait(q.ordinal, q.stream); }
-
 void run(full_request& r, void* states, std::size_t bytes) {
-  queued_run const q = enqueue(r);
-  wait(q);
-  std::memcpy(states, q.slot.host(), bytes);
+  queued_run q = enqueue(r);
+  std::memcpy(states, q.states.wait(), bytes);
 }
 
 } // namespace tally::inline v0::gpu

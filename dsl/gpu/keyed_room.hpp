@@ -5,15 +5,29 @@
 #pragma once
 
 #include "gpu/tables.hpp"
+#include "gpu/workspace.hpp"
 
 #include <tally/run/gpu_keys.hpp>
 
+#include <cstdint>
+#include <mutex>
+
 namespace tally::inline v0::gpu {
+
+/// Answers that lie elsewhere than at a multiple of 16 bytes cannot be the cells: rows are added to them by vectors.
+inline void settle_cells(keys_request& r) {
+  for (int i = 0; i < r.type->fold_count; ++i) r.f.gives_cells = r.f.gives_cells && reinterpret_cast<std::uintptr_t>(r.to.at[i]) % 16 == 0;
+}
 
 inline device_memory room_for(tables const& of, keys_request const& r) {
   if (!r.enqueued) return of.made(r.ordinal, r.stream);
   of.place_in(workspace(r.ordinal, r.stream, of.bytes(), workspace_kind::tables));
   return {};
+}
+
+/// Until the end of a scope no other thread queues launches between those of this read, whose room is the stream's.
+inline std::unique_lock<std::mutex> nobody_between(keys_request const& r) {
+  return r.enqueued ? std::unique_lock(device_of(r.ordinal).spaces->queueing) : std::unique_lock<std::mutex>();
 }
 
 inline void launch(keys_request const& r, kernel const& k, launch_shape const& shape, void** arguments) {

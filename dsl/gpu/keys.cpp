@@ -72,8 +72,10 @@ void keyed_phases::close() {
 void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
+  settle_cells(r);
   keys_planned const chosen = make_keys_plan(r.f);
   kernel const& k = kernels.get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
+  auto const alone = nobody_between(r);
   keyed_phases phases(r, chosen.plan, k, lay_out(r, chosen.plan, flight));
   phases.open();
   phases.fold(chosen.blocks, chosen.shared_bytes);

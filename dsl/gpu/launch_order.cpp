@@ -43,6 +43,7 @@ struct unfinished {
   driver::stream stream;
   capture_place behind; ///< where the last of them left the stream
   std::vector<byte_range> ranges;
+  bool next_waits = false; ///< a launch that should have waited failed
 };
 /// One entry a stream, and one for the graph that it captured last.
 struct all_unfinished {
@@ -67,7 +68,7 @@ bool overlap(byte_range const& a, byte_range const& b) noexcept { return a.first
 bool reads_nothing_unfinished(unfinished& u, capture_place const& here, launch_in_order const& next) {
   auto const is_written = [&](byte_range const& r) { return std::any_of(u.ranges.begin(), u.ranges.end(), [&](auto const& w) { return overlap(r, w); }); };
   bool const in_row = here.capture == 0 || (here.in_front != nullptr && here == u.behind);
-  bool const ahead = in_row && u.ranges.size() + next.writes.size() <= most_ranges && std::none_of(next.reads.begin(), next.reads.end(), is_written);
+  bool const ahead = in_row && !u.next_waits && u.ranges.size() + next.writes.size() <= most_ranges && std::none_of(next.reads.begin(), next.reads.end(), is_written);
   if (!ahead) u.ranges.clear();
   for (auto const& w : next.writes)
     if (std::find(u.ranges.begin(), u.ranges.end(), w) == u.ranges.end()) u.ranges.push_back(w);
@@ -91,19 +92,19 @@ void launch(kernel const& k, launch_shape const& shape, void** arguments, stream
   auto const stream = d.stream_of(on);
   auto& all = writes_of_streams();
   capture_place const here = capture_place_of(d, stream);
-  {
-    std::lock_guard const lock(all.busy);
-    bool const ahead = reads_nothing_unfinished(all.of(d.ordinal, stream, here.capture), here, next);
-    order.first_blocks = ahead ? static_cast<unsigned>(next.at_once) : 0;
-  }
+  std::lock_guard const lock(all.busy); // until it is launched: what is kept is in the order of the stream
+  unfinished& u = all.of(d.ordinal, stream, here.capture);
+  bool const ahead = reads_nothing_unfinished(u, here, next);
+  order.first_blocks = ahead ? static_cast<unsigned>(next.at_once) : 0;
   if (here.capture == 0) {
     order.last = next.head + mark_at;
     order.number = launches.fetch_add(1, std::memory_order_relaxed);
   }
+  u.next_waits = true;
   launch(k, shape, arguments, on);
+  u.next_waits = false;
   if (here.capture != 0) {
     capture_place const behind = capture_place_of(d, stream);
-    std::lock_guard const lock(all.busy);
     all.of(d.ordinal, stream, behind.capture).behind = behind;
   }
 }

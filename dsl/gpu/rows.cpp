@@ -15,12 +15,13 @@ unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count)
   u.header = "tally/kernel/rows_with_let.cuh";
   if (t.base().find("cuda::std::complex") != std::string::npos || t.steps().find("cuda::std::complex") != std::string::npos)
     u.extra_headers.emplace_back("tally/complex.hpp");
+  if (p.blocks_per_row > 1) u.extra_headers.emplace_back("tally/kernel/rows_in_cluster.cuh");
   u.definitions = t.definitions();
   u.assertions = formatted("static_assert(sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {}, \"host and device lay rows out alike\");\n",
                            t.base(), t.base_bytes, t.steps(), t.steps_bytes, t.nodes(), t.nodes_bytes, t.kept(), t.kept_bytes, t.values(), t.values_bytes);
   std::string stores;
   for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
-  u.name_expression = formatted("tally::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), t.base(), t.steps(), t.nodes(),
+  u.name_expression = formatted("tally::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), p.blocks_per_row, t.base(), t.steps(), t.nodes(),
                                 t.lets(), t.kept(), t.values(), stores);
   return u;
 }
@@ -38,6 +39,7 @@ bool enqueue(rows_request& r, staged_columns& staged) {
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
   shape.block_threads = static_cast<unsigned>(chosen.plan.strip.threads_per_block());
+  shape.cluster_blocks = static_cast<unsigned>(chosen.plan.blocks_per_row);
   launch(k, shape, arguments, r.stream);
   return true;
 }

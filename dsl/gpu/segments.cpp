@@ -2,11 +2,14 @@
 //
 // Segments on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once; and what became of the offsets.
 #include "base/formatted.hpp"
+#include "gpu/workspace.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_segments.hpp>
 
 #include <tally/base/error.hpp>
+
+#include <mutex>
 
 namespace tally::inline v0::gpu {
 
@@ -18,9 +21,11 @@ segments_launch launch_of(segments_request const& r, segments_plan const& p) {
   return cut_segments(r.f, p, r.f.extent, r.entries - 1, r.base);
 }
 std::size_t bytes_of_zeros(segments_launch const& l) { return fault_bytes + 4 * static_cast<std::size_t>(l.places); }
-char* zeros_of(segments_request const& r, segments_launch const& l) {
-  auto const kind = r.told ? workspace_kind::zeros : workspace_kind::cleared;
-  return static_cast<char*>(workspace(r.ordinal, r.stream, bytes_of_zeros(l), kind));
+/// Where nobody asks what was wrong, memory of the stream; else of this request, whose faults no other may find.
+char* room_for_zeros(segments_request& r, std::size_t bytes) {
+  if (!r.told) return static_cast<char*>(workspace(r.ordinal, r.stream, bytes, workspace_kind::cleared));
+  r.zeros = allocate(bytes, r.ordinal, r.stream);
+  return static_cast<char*>(r.zeros.data());
 }
 
 } // namespace
@@ -44,7 +49,7 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
   void* parts = nullptr;
   if (l.places > 0)
     parts = workspace(r.ordinal, r.stream, static_cast<std::size_t>(l.places) * bytes_of_place, workspace_kind::scratch);
-  char* const zeros = zeros_of(r, l);
+  char* const zeros = room_for_zeros(r, bytes_of_zeros(l));
   void* fault = zeros;
   void* arrivals = zeros + fault_bytes;
   struct {
@@ -57,17 +62,15 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
   shape.grid_blocks = static_cast<unsigned>(l.blocks);
   shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
   if (!r.launches) return plan;
-  if (!r.told) clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
+  auto const alone = r.told ? std::unique_lock<std::mutex>() : std::unique_lock(device_of(r.ordinal).spaces->queueing);
+  clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   launch(k, shape, arguments, r.stream);
   return plan;
 }
 
-segments_faults faults_of(segments_request const& r, segments_plan const& p) {
-  auto const l = launch_of(r, p);
-  char* const zeros = zeros_of(r, l);
-  readback told(zeros, 2 * sizeof(u64), r.ordinal, r.stream);
+segments_faults faults_of(segments_request const& r) {
+  readback told(r.zeros.data(), 2 * sizeof(u64), r.ordinal, r.stream);
   auto const* const fault = static_cast<u64 const*>(told.wait());
-  if (fault[0] != 0 || fault[1] != 0) clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }
 

@@ -46,6 +46,7 @@ void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in
     throw too_large(formatted("{} slots need {} blocks, a launch has at most {}.", r.f.slots, chosen.folds.blocks, 0x7fffffff));
   kernel const& sorts = kernels.sort.get(chosen.sort.plan, r.ordinal, [&] { return unit_of_sort(*r.type, chosen.sort.plan); });
   kernel const& folds = kernels.folds.get(chosen.plan, r.ordinal, [&] { return unit_of_folds(*r.type, chosen.plan); });
+  auto const alone = nobody_between(r);
   slot_sort_memory memory{};
   tables of;
   memory.add_to(of, chosen.sort);

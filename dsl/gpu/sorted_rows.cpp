@@ -61,11 +61,13 @@ void fold(keys_request const& r, kernel const& k, sorted_rows_planned const& cho
 void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight) {
   r.f.of.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
+  settle_cells(r);
   sorted_rows_planned const chosen = make_sorted_rows_plan(r.f);
   if (chosen.blocks > 0x7fffffff)
     throw too_large(formatted("{} rows need {} blocks, a launch has at most {}.", r.f.at.extent, chosen.blocks, 0x7fffffff));
   kernel const& sorts = kernels.sort.get(chosen.sort.plan, r.ordinal, [&] { return unit_of_sort(*r.type, chosen.sort.plan); });
   kernel const& folds = kernels.folds.get(chosen.plan, r.ordinal, [&] { return unit_of_folds(*r.type, chosen.plan); });
+  auto const alone = nobody_between(r);
   slot_sort_memory memory{};
   keyed_memory const cells = lay_out(r, chosen, memory, flight);
   slot_sort s = memory.of(chosen.sort, 1);

@@ -16,6 +16,7 @@ struct workspaces {
     std::size_t bytes;
   };
   std::mutex busy;
+  std::mutex queueing; ///< held by who queues several launches that find the same memory of a stream
   std::vector<place> places;
 };
 

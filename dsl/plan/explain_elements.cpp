@@ -48,11 +48,14 @@ void join_rows(grouped_description& d) {
     return;
   }
   axes_plan const& p = writes.of_rows.plan.strip;
+  int const together = writes.of_rows.plan.blocks_per_row;
   writes.why_not.clear();
   writes.blocks = writes.of_rows.blocks;
   writes.route = "rows_with_let";
   writes.shape = "a row comes into registers once, is folded by every let in turn, and is written; " +
-                 (p.one_leaf ? formatted("{} a warp", several(p.threads_across, "row")) : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp")));
+                 (p.one_leaf ? formatted("{} a warp", several(p.threads_across, "row"))
+                  : together > 1 ? formatted("a cluster of {} a row, {} a block, a leaf each", several(together, "block"), several(p.warps_per_group, "warp"))
+                                 : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp")));
   writes.cut = formatted("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
                          writes.of_rows.plan.bytes_per_store[0]);
   writes.of.sources.resize(d.head.sources.size()); // answers stay on the chip

@@ -66,12 +66,40 @@ struct warp {
 /// The shared memory of a block, where a kernel has any.
 inline char *shared_begin = nullptr, *shared_end = nullptr;
 
-/// The blocks of a cluster: which one runs, and the memory of those that do not.
-struct cluster_of_blocks {
-  unsigned rank = 0, met = 0; ///< how often all have met
+/// Shared memory that blocks of a cluster show each other: of the one that runs in its place, of the others kept aside.
+struct shown_memory {
+  char *begin, *end;
   std::vector<std::vector<char>> kept;
+  bool holds(char const* place) const { return place >= begin && place < end; }
+};
+/// The blocks of a cluster: how many, and which one runs.
+struct cluster_of_blocks {
+  unsigned all = 1, rank = 0, met = 0; ///< how often all have met
+  std::vector<shown_memory> shown;
+  void share(char* begin, char* end) {
+    if (std::none_of(shown.begin(), shown.end(), [&](auto const& m) { return m.holds(begin); }))
+      shown.push_back({begin, end, std::vector<std::vector<char>>(all, std::vector<char>(begin, end))});
+  }
+  /// What the running block has at `own`, as the block of a rank has it.
+  char* as_of(unsigned of, char* own) {
+    for (auto& m : shown)
+      if (m.holds(own)) return of == rank ? own : m.kept[of].data() + (own - m.begin);
+    return nullptr;
+  }
   bool keeps(char const* place) const {
-    return std::any_of(kept.begin(), kept.end(), [&](auto const& memory) { return place >= memory.data() && place < memory.data() + memory.size(); });
+    return std::any_of(shown.begin(), shown.end(), [&](auto const& m) {
+      return m.holds(place) ||
+             std::any_of(m.kept.begin(), m.kept.end(), [&](auto const& k) { return place >= k.data() && place < k.data() + k.size(); });
+    });
+  }
+  /// Block r runs until it is done or waits; true where it is done.
+  template <class Run>
+  bool turn(unsigned r, Run const& run) {
+    rank = r;
+    for (auto& m : shown) std::copy(m.kept[r].begin(), m.kept[r].end(), m.begin);
+    bool const done = run();
+    for (auto& m : shown) m.kept[r].assign(m.begin, m.end);
+    return done;
   }
 };
 inline cluster_of_blocks& cluster() {
@@ -88,7 +116,7 @@ public:
     for (auto& w : warps_) w.lanes.all = 32;
     run_ = [](void const* k) { (*static_cast<Kernel const*>(k))(); };
     kernel_ = &kernel;
-    static std::unique_ptr<char[]> const stacks(new char[most_threads * stack_bytes]); // of every block, which come one after the other
+    static std::unique_ptr<char[]> const stacks(new char[most_threads * stack_bytes]); // of every block or cluster, which come one after the other
     for (unsigned t = 0; t < threads; ++t) {
       ucontext_t& context = threads_[t].context;
       getcontext(&context);
@@ -148,7 +176,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_threads = 1024, stack_bytes = 64 * 1024;
+  static constexpr std::size_t most_threads = 4096, stack_bytes = 64 * 1024;
   struct thread {
     ucontext_t context;
     bool done = false;
@@ -181,19 +209,17 @@ void launch_clusters(i64 blocks, unsigned threads, unsigned of_cluster, Kernel c
   blockDim.x = threads;
   std::vector<char> const as_it_was(shared_begin, shared_end);
   for (unsigned first = 0; first < gridDim.x; first += of_cluster) {
-    cluster().kept.assign(of_cluster, as_it_was);
+    std::copy(as_it_was.begin(), as_it_was.end(), shared_begin);
+    cluster() = {of_cluster, 0, 0, {}};
+    cluster().share(shared_begin, shared_end);
     std::vector<std::unique_ptr<block>> all;
     for (unsigned r = 0; r < of_cluster; ++r) all.push_back(std::make_unique<block>(threads, kernel, r));
     for (bool done = false; !done; ++cluster().met)
       for (unsigned r = 0; r < of_cluster; ++r) {
-        cluster().rank = r;
         blockIdx.x = first + r;
-        std::copy(cluster().kept[r].begin(), cluster().kept[r].end(), shared_begin);
-        done = all[r]->run();
-        std::copy(shared_begin, shared_end, cluster().kept[r].begin());
+        done = cluster().turn(r, [&] { return all[r]->run(); });
       }
   }
-  cluster().kept.clear();
 }
 
 } // namespace emulated

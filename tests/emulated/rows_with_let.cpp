@@ -4,7 +4,7 @@
 // and whether or not a part of an element is kept from the last let for what is written.
 #include "emulated/kernel_on_host.hpp"
 
-#include <tally/kernel/rows_with_let.cuh>
+#include <tally/kernel/rows_in_cluster.cuh>
 
 #include <doctest/doctest.h>
 
@@ -59,8 +59,8 @@ bool writes_the_same(R const& r) {
   aligned_memory<T> out(Rows * N);
   answer_arrays to{};
   to.at[0] = out.first;
-  emulated::launch(planned.blocks, unsigned(plan.threads_per_block()), [&] {
-    kernel::rows_with_let<plan, decltype(base), decltype(computed.steps), std::remove_cvref_t<decltype(nodes)>, typename Computing::Lets,
+  emulated::launch_clusters(planned.blocks, unsigned(plan.threads_per_block()), unsigned(planned.plan.blocks_per_row), [&] {
+    kernel::rows_with_let<plan, planned.plan.blocks_per_row, decltype(base), decltype(computed.steps), std::remove_cvref_t<decltype(nodes)>, typename Computing::Lets,
                           decltype(computed.kept), decltype(computed.values), planned.plan.bytes_per_store[0]>(base, at, computed.steps, nodes,
                                                                                                               computed.kept, computed.values, to);
   });
@@ -106,4 +106,6 @@ TEST_CASE("rows with lets, emulated: softmax and layer norm of rows of every len
   softmax_and_layer_norm<3, 4097>();
   softmax_and_layer_norm<2, 17003>();
   softmax_and_layer_norm<1, 32768>();
+  softmax_and_layer_norm<2, 32769>();
+  softmax_and_layer_norm<1, 66 * 1024>();
 }

@@ -55,18 +55,19 @@ bool sorts(std::vector<i32> const& keys, i64 bins) {
   return same;
 }
 
-enum class kind_of_keys { even, hot, one, apart };
+enum class kind_of_keys { even, hot, one, apart, low, none };
 std::vector<i32> keys_of(kind_of_keys kind, i64 n, i64 bins) {
   std::mt19937 random(7);
   std::vector<i32> keys(static_cast<std::size_t>(n));
   for (i32& k : keys) {
     auto const any = static_cast<i32>(random() % static_cast<u32>(bins));
     k = kind == kind_of_keys::one ? i32(bins / 2) : kind == kind_of_keys::hot && random() % 2 == 0 ? i32(bins - 1) : kind == kind_of_keys::apart ? any / 5000 * 5000 : any;
-    if (random() % 50 == 0 && kind != kind_of_keys::one) k = -1;
+    if (kind == kind_of_keys::low) k %= static_cast<i32>(bins / 3 + 1);
+    if (kind == kind_of_keys::none || (random() % 50 == 0 && kind != kind_of_keys::one)) k = -1;
   }
   return keys;
 }
-constexpr kind_of_keys all_kinds[] = {kind_of_keys::even, kind_of_keys::hot, kind_of_keys::one, kind_of_keys::apart};
+constexpr kind_of_keys all_kinds[] = {kind_of_keys::even, kind_of_keys::hot, kind_of_keys::one, kind_of_keys::apart, kind_of_keys::low, kind_of_keys::none};
 
 /// The planner's plan of a sort of N elements by Bins.
 template <i64 N, i64 Bins>
@@ -84,6 +85,17 @@ TEST_CASE("sort by key, emulated: digits of eight, nine and ten bits, one pass a
       CHECK(sorts<plan_of<4500, 1000>>(keys_of(kind, n, 1000), 1000));
       CHECK(sorts<plan_of<4500, 100'000>>(keys_of(kind, n, 100'000), 100'000));
     }
+}
+
+TEST_CASE("sort by key, emulated: the places of slots behind all elements end with a whole run, or with a part of one") {
+  for (auto const kind : all_kinds) {
+    CAPTURE(int(kind));
+    CHECK(sorts<plan_of<700, 1022>>(keys_of(kind, 700, 1022), 1022));
+    CHECK(sorts<plan_of<700, 1023>>(keys_of(kind, 700, 1023), 1023));
+    CHECK(sorts<plan_of<700, 1024>>(keys_of(kind, 700, 1024), 1024));
+    CHECK(sorts<plan_of<700, 2047>>(keys_of(kind, 700, 2047), 2047));
+    CHECK(sorts<plan_of<700, 3071>>(keys_of(kind, 700, 3071), 3071));
+  }
 }
 
 TEST_CASE("sort by key, emulated: numbers of 64 bits") {

@@ -80,6 +80,40 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     fake.kernel = [](void**) {};
   }
 
+  TEST_CASE("answers: memory that a stream may still write goes back when the stream has passed, however it is left") {
+    if (!gpu::can_compile()) return;
+    rows_there of;
+    auto& fake = of.fake;
+    int stream = 0;
+    auto const looks = [&](auto const& at_scope) {
+      int const before = fake.queries;
+      at_scope();
+      return fake.queries - before;
+    };
+    CHECK(looks([&] { gpu::readback const r(64, 0, {&stream}); }) == 1);
+    CHECK(looks([&] {
+            gpu::readback r(64, 0, {&stream});
+            CHECK(r.wait() == r.wait());
+          }) == 1);
+    CHECK(looks([&] {
+            gpu::readback r(64, 0, {&stream});
+            CHECK(r.come() != nullptr);
+          }) == 0);
+    CHECK(looks([&] {
+            gpu::readback r(64, 0, {&stream}), other(64, 0, {&stream});
+            (void)r.wait();
+            other = std::move(r); // each memory keeps whether it was waited for
+            CHECK(looks([&] { (void)other.wait(); }) == 0);
+          }) == 2);
+    CHECK(looks([] { gpu::readback const none; }) == 0);
+    fake.kernel = [](void**) {};
+    auto const column = from(device(static_cast<float const*>(of.memory.data()), of.rows));
+    auto const two = [&] { return run(batch(column | sum, column | max), on::gpu); };
+    (void)two();
+    fake.answers["launch"] = {0, 719}; // the first is queued, the second fails
+    CHECK(looks([&] { CHECK_THROWS_AS(two(), error); }) >= 1);
+  }
+
   TEST_CASE("answers: a run under capture, no page-locked memory, a launch that fails and a device that breaks are errors, and the next run works") {
     if (!gpu::can_compile()) return;
     rows_there of;

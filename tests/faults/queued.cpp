@@ -101,6 +101,19 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     CHECK(launched(0, 1000) == little);
   }
 
+  TEST_CASE("queued reductions: where one that waits fails, the next one waits in its place") {
+    if (!gpu::can_compile()) return;
+    queue_of_sums q;
+    enqueue(q.of_column(), q.answer(0), q.place());
+    CHECK(q.read_ahead());
+    q.fake.answers["launch"] = {719};
+    CHECK_THROWS_AS(enqueue(q.of_answers(0, 1), q.answer(1), q.place()), error);
+    enqueue(q.of_answers(0, 1), q.answer(1), q.place());
+    CHECK(q.waited());
+    enqueue(q.of_column(), q.answer(2), q.place());
+    CHECK(q.read_ahead());
+  }
+
   TEST_CASE("queued reductions: nothing is read ahead of columns that were copied") {
     if (!gpu::can_compile()) return;
     queue_of_sums q;

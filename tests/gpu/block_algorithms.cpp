@@ -80,9 +80,8 @@ auto answers_by(plan const& p, R const& r, contract c) {
   auto bound = bind(r);
   auto request = detail::request_for(bound.program, on::gpu, c);
   request.given = &p;
-  auto const queued = gpu::enqueue(request);
-  gpu::wait(queued);
-  return detail::answers_of(r, bound, *static_cast<typename decltype(bound.program)::states const*>(queued.slot.host()));
+  auto queued = gpu::enqueue(request);
+  return detail::answers_of(r, bound, *static_cast<typename decltype(bound.program)::states const*>(queued.states.wait()));
 }
 
 constexpr long large = 13 * 1024 * 1024 + 777; // leaves for all multiprocessors of an H200

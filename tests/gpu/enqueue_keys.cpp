@@ -8,6 +8,8 @@
 #include <tally/tally.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 using namespace tally;
@@ -80,7 +82,7 @@ TEST_CASE("rows by key go to device memory with the bits of run, added up in tab
     CAPTURE(bins);
     auto const keys = some_keys(std::size_t(rows), bins);
     on_device const k(keys);
-    auto const sums = room_for<float>(std::size_t(bins * width));
+    auto const sums = room_for<float>(std::size_t(bins * width)), off_by_one = room_for<float>(std::size_t(bins * width + 1));
     auto const of_rows = [&](auto const& numbers_of, auto const& keys_of) { return from(shaped(numbers_of, rows, width), along<0>(keys_of)) | by_key<0>(_2, bins, sum(_1)).dropping_strays(); };
     auto const keys_there = device(static_cast<int const*>(k.data()), rows);
     for (i64 again = 0; again < 2; ++again) {
@@ -88,8 +90,38 @@ TEST_CASE("rows by key go to device memory with the bits of run, added up in tab
       CHECK(begins(after({}, sums), run(of_rows(numbers, keys), on::cpu)));
       enqueue(of_rows(static_cast<float const*>(s.data()), keys_there), sums.data(), fast);
       CHECK(begins(after({}, sums), run(of_rows(small, keys), on::cpu)));
+      enqueue(of_rows(static_cast<float const*>(s.data()), keys_there), off_by_one.data() + 1, fast); // at no multiple of 16 bytes
+      auto const there = after({}, off_by_one);
+      CHECK(begins(std::vector<float>(there.begin() + 1, there.end()), run(of_rows(small, keys), on::cpu)));
     }
   }
+}
+
+TEST_CASE("several threads queue folds by key on one stream, each with the bits of run") {
+  if (no_kernels()) return;
+  constexpr std::size_t n = 20'000, threads = 4;
+  constexpr int bins = 700;
+  auto const numbers = uneven_numbers<float>(n);
+  on_device const x(numbers);
+  auto const folds = by_key(_2, bins, sum(_1), count).dropping_strays();
+  std::vector<std::vector<int>> keys;
+  for (unsigned t = 0; t < threads; ++t) keys.push_back(some_keys(n, bins, t * 1000 + 1));
+  std::vector<std::thread> all;
+  std::atomic<int> right{0};
+  for (std::size_t t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      on_device const k(keys[t]);
+      auto const there = from(device(static_cast<float const*>(x.data()), i64(n)), device(static_cast<int const*>(k.data()), i64(n)));
+      auto const [of_sum, of_count] = run(from(numbers, keys[t]) | folds, on::cpu);
+      for (int again = 0; again < 50; ++again) {
+        auto const sums = room_for<float>(bins);
+        auto const counts = room_for<i64>(bins);
+        enqueue(there | folds, sums.data(), counts.data());
+        right += begins(after({}, sums), of_sum) && begins(after({}, counts), of_count);
+      }
+    });
+  for (auto& t : all) t.join();
+  CHECK(right == 50 * threads);
 }
 
 TEST_CASE("tables behind each other and beside folds of the whole, and what they wrote is read") {

@@ -16,7 +16,8 @@ struct shape {
   i64 rows, n;
 };
 constexpr shape shapes[] = {{1, 1},   {7, 31},      {5, 128},   {1000, 129}, {17, 1000}, {40, 1024}, {40, 1025},
-                            {6, 3000}, {13, 4096}, {5, 8191}, {3, 16384},  {2, 16385}, {3, 20001}, {2, 32767}, {2, 32768}, {2, 40000}, {70000, 4}};
+                            {6, 3000}, {13, 4096}, {5, 8191}, {3, 16384},  {2, 16385}, {3, 20001}, {2, 32767}, {2, 32768}, {2, 40000}, {70000, 4},
+                            {3, 33 * 1024}, {5, 65537}, {2, 128256}, {40, 131072}, {3, 150001}, {2, 262144}, {1, 262145}};
 
 template <class T>
 std::vector<T> moderate(std::size_t n) {
@@ -48,7 +49,7 @@ void rows_of(shape const& s) {
 
 TEST_CASE("odd rows of bf16 come in aligned pieces, and are written in their order") {
   if (no_kernels()) return;
-  for (i64 n : {300, 511, 1025, 2049, 5001, 20001}) {
+  for (i64 n : {300, 511, 1025, 2049, 5001, 20001, 150001}) {
     CAPTURE(n);
     auto const x = uneven_numbers<float>(std::size_t(23 * n));
     std::vector<bf16> b(x.size());
@@ -65,7 +66,7 @@ TEST_CASE("odd rows of bf16 come in aligned pieces, and are written in their ord
 TEST_CASE("softmax, layer norm and variance in two passes, rows of every length") {
   if (no_kernels()) return;
   for (auto const& s : shapes) rows_of<float>(s);
-  for (auto const& s : {shape{5, 300}, shape{3, 5000}, shape{2, 20000}}) rows_of<double>(s);
+  for (auto const& s : {shape{5, 300}, shape{3, 5000}, shape{2, 20000}, shape{3, 100003}}) rows_of<double>(s);
 }
 
 TEST_CASE("answers of columns, of all, masks, mixed reductions and elements of other types") {
@@ -119,14 +120,14 @@ TEST_CASE("folds behind lets go where the caller says, straight from the kernel 
 
 TEST_CASE("what explain says of lets is what runs: one kernel for rows that fit") {
   if (no_kernels()) return;
-  for (auto const& s : {shape{40, 1024}, shape{2, 40000}}) {
+  for (auto const& s : {shape{40, 1024}, shape{2, 40000}, shape{2, 262145}}) {
     auto const x = moderate<float>(std::size_t(s.rows * s.n));
     on_device const d(x);
     auto const source = from(shaped(d.data(), s.rows, s.n));
     auto const centred = source | map(_1 - let(source | over<1>(mean))) | collect;
     auto const e = explain(centred);
     CHECK(e.details().head.on_gpu);
-    CHECK(e.details().passes() == (s.n <= 32768 ? 1 : 2));
+    CHECK(e.details().passes() == (s.n <= 262144 ? 1 : 2));
     CHECK(!e.ptx().empty());
     auto const at_hand = explain(from(shaped(x, s.rows, s.n)) | map(_1 - let(from(shaped(x, s.rows, s.n)) | over<1>(mean))) | collect, on::gpu);
     CHECK(at_hand.details().domains.back().of.sources[0].staged);

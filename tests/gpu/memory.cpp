@@ -75,9 +75,8 @@ auto answers_by(plan const& p, R const& r, contract c) {
   auto bound = bind(r);
   auto request = detail::request_for(bound.program, on::gpu, c);
   request.given = &p;
-  auto const queued = gpu::enqueue(request);
-  gpu::wait(queued);
-  return detail::answers_of(r, bound, *static_cast<typename decltype(bound.program)::states const*>(queued.slot.host()));
+  auto queued = gpu::enqueue(request);
+  return detail::answers_of(r, bound, *static_cast<typename decltype(bound.program)::states const*>(queued.states.wait()));
 }
 
 /// Sentences of many threads, checked by one.

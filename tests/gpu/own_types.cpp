@@ -19,6 +19,9 @@ TALLY_STRUCT(colour, {
   float hue, light;
   constexpr bool grey() const { return hue < 0; }
 });
+TALLY_STRUCT(reading, { unsigned short sensor, level, fault; });
+TALLY_FUNCTION(sensor_of, (reading r), { return int(r.sensor); });
+TALLY_FUNCTION(level_of, (reading r), { return int(r.level); });
 TALLY_FUNCTION(brightness, (pixel p), { return int(p.r) + int(p.g) + int(p.b); });
 TALLY_FUNCTION(colour_of, (pixel p), {
   int const most = p.r > p.g ? (p.r > p.b ? p.r : p.b) : (p.g > p.b ? p.g : p.b);
@@ -67,6 +70,18 @@ TEST_CASE("struct columns and functions of the user's own") {
     same_on_both(from(every(image.data() + n - 1, i64(n), -1)) | sum(light_of(colour_of(_1))));
     auto const r = from(image) | first.where(brightness(_1) >= 0);
     CHECK(run(r, on::gpu).g == image[0].g);
+  }
+}
+
+TEST_CASE("structs by key, whose neighbours are no whole loads") {
+  if (no_kernels()) return;
+  for (std::size_t n : {1u, 2u, 5003u, 100002u}) {
+    auto const values = uneven_numbers<unsigned short>(2 * n);
+    std::vector<reading> readings(n);
+    for (std::size_t i = 0; i < n; ++i)
+      readings[i] = {static_cast<unsigned short>(values[2 * i] % 50), values[2 * i + 1], 0};
+    CHECK(run(from(readings) | by_key(sensor_of(_1), 50, sum(level_of(_1))), on::gpu) == run(from(readings) | by_key(sensor_of(_1), 50, sum(level_of(_1))), on::cpu));
+    CHECK(run(from(readings) | histogram(level_of(_1), 0, 65536, 64), on::gpu) == run(from(readings) | histogram(level_of(_1), 0, 65536, 64), on::cpu));
   }
 }
 

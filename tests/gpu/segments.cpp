@@ -7,7 +7,9 @@
 
 #include <tally/tally.hpp>
 
+#include <atomic>
 #include <random>
+#include <thread>
 
 using namespace tally;
 
@@ -140,6 +142,35 @@ TEST_CASE("offsets and columns in device memory are read there, and what is wron
     std::vector<int> const good{0, 70000, 100000};
     CHECK(same_arrays(run(from(x) | by_segment(good, sum), on::cpu), run(from(x) | by_segment(good, sum), on::gpu)));
   }
+}
+
+TEST_CASE("wrong offsets in one thread leave the rows of another as they are") {
+  if (no_kernels()) return;
+  std::vector<float> const x(1 << 20, 1.f);
+  std::vector<i64> const falling{0, 500'000, 400'000, i64(x.size())};
+  on_device const there(x);
+  on_device const offsets(falling);
+  auto const column = device(static_cast<float const*>(there.data()), i64(x.size()));
+  std::atomic<bool> done{false};
+  std::atomic<int> refused{0};
+  std::thread wrong([&] {
+    while (!done) try {
+        (void)run(from(column) | by_segment(device(static_cast<i64 const*>(offsets.data()), 4), sum), on::gpu);
+        refused = -1;
+        break;
+      } catch (bad_offsets const&) {
+        ++refused;
+      }
+  });
+  bool right = true;
+  for (int again = 0; again < 300; ++again) {
+    auto const rows = run(from(shaped(static_cast<float const*>(there.data()), 2, 1 << 19)) | over<1>(sum), on::gpu);
+    right = right && rows[0] == float(1 << 19) && rows[1] == float(1 << 19);
+  }
+  done = true;
+  wrong.join();
+  CHECK(right);
+  CHECK(refused > 0);
 }
 
 TEST_CASE("a checked sum that overflows in a segment is an overflow on the device too") {

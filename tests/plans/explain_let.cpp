@@ -63,26 +63,49 @@ TEST_CASE("rows that fit on the chip are one kernel with their lets: one read, o
   CHECK(says(d[2].cut, std::to_string(d[2].of_rows.blocks) + " blocks"));
 }
 
+TEST_CASE("rows longer than a block holds are one kernel too, in clusters of blocks") {
+  auto const planned = [](i64 n, target const& chip) { return explain(softmax_of(from(matrix<float>(64, n))), chip).details(); };
+  auto const longer = planned(128256, targets::h200); // 126 leaves
+  CHECK(longer.passes() == 1);
+  auto const& p = longer.domains[2].of_rows.plan;
+  CHECK(p.strip.warps_per_block == 16);
+  CHECK(p.blocks_per_row == 8);
+  CHECK_FALSE(p.strip.extent_fits);
+  CHECK(longer.domains[2].blocks == 64 * 8);
+  CHECK(says(longer.domains[2].shape, "a cluster of 8 blocks a row, 16 warps a block, a leaf each"));
+  auto const least = planned(32769, targets::h200).domains[2].of_rows.plan;
+  CHECK(least.strip.warps_per_block == 16);
+  CHECK(least.blocks_per_row == 3); // the last of one leaf
+  auto const most = planned(262144, targets::h200).domains[2].of_rows.plan;
+  CHECK(most.strip.warps_per_block == 32);
+  CHECK(most.blocks_per_row == 8);
+  CHECK(most.strip.extent_fits);
+  CHECK_FALSE(planned(33 * 1024, targets::h200).domains[2].of_rows.plan.strip.extent_fits); // whole leaves, but warps without one
+  CHECK(planned(32768, targets::h200).domains[2].of_rows.plan.blocks_per_row == 1);
+  CHECK(planned(32769, targets::a100).passes() == 3);
+  CHECK(refuses(planned(32769, targets::a100).domains[2].why_not, "one kernel for rows", "a row takes 33 leaves, a block holds at most 32"));
+}
+
 TEST_CASE("rows that do not fit are two passes of lets and one of elements, with the numbers that say why") {
-  auto const e = explain(softmax_of(from(matrix<float>(64, 32769))), targets::h200);
+  auto const e = explain(softmax_of(from(matrix<float>(64, 262145))), targets::h200);
   auto const& d = e.details().domains;
   CHECK(e.details().passes() == 3);
   CHECK(d[0].route == "threads_along_group");
   CHECK(d[2].route == "elements");
-  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row takes 33 leaves, at most 32 fit"));
-  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 32769) * 4); // the answers of lets go through memory
+  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row takes 257 leaves, the blocks of a cluster hold at most 256"));
+  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 262145) * 4); // the answers of lets go through memory
   CHECK(d[2].of.sources.size() == 3);
   CHECK(d[2].of.sources[1].name == d[0].name);
   CHECK(d[2].of.sources[2].name == d[1].name);
 }
 
-TEST_CASE("rows of up to 32 leaves fit, of 16 where a thread would hold more than 128 bytes") {
-  auto const passes = [](auto const& source) { return explain(softmax_of(source), targets::h200).details().passes(); };
-  CHECK(passes(from(matrix<float>(64, 32768))) == 1);
-  CHECK(passes(from(matrix<bf16>(64, 65536))) == 1);
-  auto const products = [&](i64 n) { return passes(from(matrix<float>(64, n), matrix<float>(64, n)) | map(_1 * _2)); };
+TEST_CASE("a block holds 32 leaves, 16 where a thread would hold more than 128 bytes") {
+  auto const blocks = [](auto const& source) { return explain(softmax_of(source), targets::h200).details().domains.back().of_rows.plan.blocks_per_row; };
+  CHECK(blocks(from(matrix<float>(64, 32768))) == 1);
+  CHECK(blocks(from(matrix<bf16>(64, 65536))) == 1);
+  auto const products = [&](i64 n) { return blocks(from(matrix<float>(64, n), matrix<float>(64, n)) | map(_1 * _2)); };
   CHECK(products(16384) == 1);
-  CHECK(products(16385) == 3);
+  CHECK(products(16385) == 2);
 }
 
 TEST_CASE("a let that is not of the rows of the elements says which") {
@@ -210,7 +233,7 @@ TEST_CASE("the PTX holds the one kernel of rows, or one for each pass") {
   auto const one = explain(softmax_of(from(matrix<float>(64, 1024))), targets::h200).ptx();
   CHECK(says(one, "rows_with_let"));
   CHECK_FALSE(says(one, "along_group"));
-  auto const three = explain(softmax_of(from(matrix<float>(64, 40000))), targets::h200).ptx();
+  auto const three = explain(softmax_of(from(matrix<float>(64, 300000))), targets::h200).ptx();
   CHECK_FALSE(says(three, "rows_with_let"));
   for (char const* part : {"along_group", "elements", "// collect\n", "// let(over<1>(max(_1)))\n"}) CHECK_MESSAGE(says(three, part), part);
 }

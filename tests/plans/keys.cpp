@@ -3,6 +3,7 @@
 // What the planner of folds by key decides, from numbers.
 #include "plans/keyed_facts.hpp"
 
+#include <tally/plan/find_keys.hpp>
 #include <tally/plan/keys.hpp>
 #include <tally/plan/spell.hpp>
 
@@ -188,6 +189,21 @@ TEST_CASE("a short read takes few blocks; misaligned columns are loaded one by o
   auto f = scalars(1 << 20, 256, 4);
   f.of.sources[0].address_alignment = 4;
   CHECK(make_keys_plan(f).plan.elements_per_load == 1);
+}
+
+TEST_CASE("four neighbours come together only where they are whole loads") {
+  for (int const bytes : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24}) {
+    CAPTURE(bytes);
+    auto f = scalars(1 << 20, 256, 4);
+    f.of.sources[0].bytes_per_element = bytes;
+    bool const whole = bytes * 4 % 16 == 0 || bytes <= 2;
+    CHECK(make_keys_plan(f).plan.elements_per_load == (whole ? 4 : 1));
+    find_keys_facts of_keys{};
+    of_keys.of = f.of;
+    of_keys.at = f.at;
+    of_keys.key_bytes = 4;
+    CHECK(make_find_keys_plan(of_keys).plan.elements_per_load == (whole ? 4 : 1));
+  }
 }
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {

@@ -63,6 +63,7 @@ rows_planned in_one_kernel(R const& r) {
     CHECK(!planned.plan.strip.evicts_first);
     CHECK(made.ptx.find("ld.global.nc.v4") != std::string::npos);
     CHECK(made.ptx.find(".global.cs") == std::string::npos);
+    CHECK((made.ptx.find("barrier.cluster.wait") != std::string::npos) == (planned.plan.blocks_per_row > 1));
   }
   return planned;
 }
@@ -94,7 +95,10 @@ TEST_CASE("rows that fit on the chip are read once: their lets and elements are 
   CHECK(two_blocks.plan.strip.warps_per_group == 20);
   CHECK(two_blocks.plan.strip.blocks_per_multiprocessor == 2);
   CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20481)))).plan.strip.blocks_per_multiprocessor == 0);
-  auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 1, 32769))));
+  CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 32769)))).plan.blocks_per_row == 3);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 2, 131072)))).plan.blocks_per_row == 8);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 2, 262144)))).plan.strip.warps_per_group == 32);
+  auto const longer = in_one_kernel(softmax_of(from(shaped(x.data(), 1, 262145))));
   CHECK(!longer.possible);
   CHECK(longer.why_not.count == 1);
   CHECK(!in_one_kernel(softmax_of(from(shaped(x.data(), {1024, 64}, {1, 1024})))).possible);

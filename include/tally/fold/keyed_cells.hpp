@@ -26,7 +26,7 @@ enum class cell_kind {
   locked   ///< a whole state
 };
 
-/// Bits of one digit: 2^35 elements leave room in 64 bits, and a float lies in two.
+/// Bits of one digit: 2^35 numbers of one key leave room in 64 bits, 2^33 products of doubles, four pieces of which lie in one digit.
 inline constexpr int bits_of_digit = 28;
 
 namespace detail {

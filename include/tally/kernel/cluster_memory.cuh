@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The shared memory of the blocks of a cluster, as keyed tables use it: whose it is, and when all may look. Layer 4.
+// The shared memory of the blocks of a cluster, as keyed tables and rows with lets use it: whose it is, and when all may look. Layer 4.
 #pragma once
 
 #include <tally/primitive/barrier.cuh>
@@ -12,6 +12,11 @@ namespace tally::inline v0::kernel {
 __device__ __forceinline__ unsigned rank_in_cluster() { return primitive::own_rank(); }
 /// What the running block has at `own`, as the block of a rank has it.
 __device__ __forceinline__ char* memory_of_block(unsigned rank, char* own) { return primitive::in_cluster<char>(own, rank).at; }
+/// An array that every block declares, as the block of a rank has it.
+template <class T, int N>
+__device__ __forceinline__ T* array_of_block(unsigned rank, T (&own)[N]) {
+  return primitive::in_cluster<T>(own, rank).at;
+}
 /// All threads of the cluster: what each did before is seen by all after.
 __device__ __forceinline__ void meet_cluster() { primitive::meet_cluster(); }
 

@@ -3,7 +3,7 @@
 // The route "rows with lets": a row comes into registers once, is folded by every let in turn, each of which may look at those before
 // it, and its elements are written. Layer 4. A warp holds one leaf, the warps of a row meet in shared memory; the trees are those of
 // kernel/along_group.cuh, so every let has the bits that it has alone. What the last let and the elements both compute takes the place of
-// what was read.
+// what was read. A row that one block has no room for is in a cluster of blocks (kernel/rows_in_cluster.cuh).
 #pragma once
 
 #include <tally/kernel/along_group.cuh>
@@ -31,7 +31,8 @@ struct leaf_on_chip {
   static constexpr int lanes = Loaded::lanes, rows = Loaded::rows, per_row = Loaded::per_row;
   Loaded leaf;
   i64 position, start;
-  int left;
+  int left;            ///< elements of the leaf; none or fewer where the row has ended before
+  int leaves_of_block; ///< of the row, in this block
   __device__ __forceinline__ bool exists(int r, int v) const { return leaf.template exists<P.extent_fits>(r, v, left); }
   /// Calls f(whether all elements exist), a constant: of a row of several leaves all but the last do, so that most warps need not ask.
   template <class F>
@@ -72,8 +73,12 @@ struct kept_elements<pack<Part>, RowAt, Rows, Lanes> {
   __device__ __forceinline__ auto row_at(int r, int v) const { return row_beside(row_at_(r, v), make_pack(of[r][v])); }
 };
 
+/// The states of the blocks of a cluster become one state, in every thread of them: kernel/rows_in_cluster.cuh.
+template <int Blocks, int Let, class Combine, class State>
+__device__ __forceinline__ State meet_in_cluster(Combine const& combine, State const& s);
+
 /// The states of one let over the row whose elements are row_at(r, v), in every thread of it.
-template <axes_plan P, class Base, class RowAt, class... Leaves>
+template <axes_plan P, int Blocks, int Let, class Base, class RowAt, class... Leaves>
 __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, program<pack<>, Leaves...> const& step, RowAt const& row_at) {
   using States = typename program<pack<>, Leaves...>::states;
   States s[1];
@@ -99,25 +104,28 @@ __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, prog
     if (threadIdx.x % 32 == 0)
       of_warp[warp] = s[0];
     __syncthreads();
-    int const lane = int(threadIdx.x % 32);
+    int const lane = int(threadIdx.x % 32), leaves = Blocks > 1 ? held.leaves_of_block : sharing;
     auto const combine = [&](States const& a, States const& b) { return step.combine(a, b); };
-    return shuffled_from(combine_lanes<sharing>(combine, of_warp[warp / sharing * sharing + (lane < sharing ? lane : 0)], sharing, lane), 0);
+    States all = combine_lanes<sharing>(combine, of_warp[warp / sharing * sharing + (lane < leaves ? lane : 0)], leaves, lane);
+    if constexpr (Blocks > 1)
+      all = meet_in_cluster<Blocks, Let>(combine, all);
+    return shuffled_from(all, 0);
   }
 }
 
 /// The answer of one let over that row.
-template <axes_plan P, class Base, class RowAt, class Step, class Node>
+template <axes_plan P, int Blocks, int Let, class Base, class RowAt, class Step, class Node>
 __device__ __forceinline__ auto answer_of_row(leaf_on_chip<P, Base> const& held, Step const& step, Node const& node, RowAt const& row_at, i64 extent) {
-  auto const s = fold_row(held, step, row_at);
+  auto const s = fold_row<P, Blocks, Let>(held, step, row_at);
   answers::outcome<cuda::std::remove_cvref_t<decltype(step.leaves)>, cuda::std::remove_cvref_t<decltype(s)>> const o{step.leaves, s, {extent}};
   return answers::with_one_nan(node.value(o));
 }
 /// Folds the lets from the I-th on but for the last, each into its place.
-template <int I, axes_plan P, class Base, class Steps, class Nodes, class Lets>
+template <int I, int Blocks, axes_plan P, class Base, class Steps, class Nodes, class Lets>
 __device__ __forceinline__ void fold_lets(leaf_on_chip<P, Base> const& held, Base const& p, Steps const& steps, Nodes const& nodes, Lets& lets, i64 extent) {
   if constexpr (I + 1 < Steps::size) {
-    get<I>(lets) = answer_of_row(held, get<I>(steps), get<I>(nodes), [&](int r, int v) { return held.row_at(p, r, v, lets); }, extent);
-    fold_lets<I + 1>(held, p, steps, nodes, lets, extent);
+    get<I>(lets) = answer_of_row<P, Blocks, I>(held, get<I>(steps), get<I>(nodes), [&](int r, int v) { return held.row_at(p, r, v, lets); }, extent);
+    fold_lets<I + 1, Blocks>(held, p, steps, nodes, lets, extent);
   }
 }
 
@@ -135,8 +143,8 @@ __device__ __forceinline__ void store_pieces(leaf_on_chip<P, Base> const& held, 
 }
 
 /// Writes the elements of the rows of a base, whose lets are folded by steps and lowered by nodes into Lets. The last step and the values are
-/// of rows that have the part that is kept behind the lets, if there is one.
-template <axes_plan P, class Base, class Steps, class Nodes, class Lets, class Kept, class Values, int... BytesPerStore>
+/// of rows that have the part that is kept behind the lets, if there is one. Blocks > 1: the grid is of clusters of as many, one a row.
+template <axes_plan P, int Blocks, class Base, class Steps, class Nodes, class Lets, class Kept, class Values, int... BytesPerStore>
 __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     rows_with_let(__grid_constant__ Base const p, __grid_constant__ axes_layout const at, __grid_constant__ Steps const steps,
                   __grid_constant__ Nodes const nodes, __grid_constant__ Kept const part, __grid_constant__ Values const values, answer_arrays const to) {
@@ -146,23 +154,27 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   if constexpr (P.one_leaf)
     g = (i64(blockIdx.x) * P.warps_per_block + warp) * P.threads_across + lane / P.threads_along();
   else
-    g = i64(blockIdx.x) * (P.warps_per_block / P.warps_per_group) + warp / P.warps_per_group;
+    g = i64(blockIdx.x / Blocks) * (P.warps_per_block / P.warps_per_group) + warp / P.warps_per_group;
   bool const there = g < at.groups;
+  constexpr int of_leaf = shape_of<Base>.elements();
   leaf_on_chip<P, Base> held;
-  held.start = P.one_leaf ? 0 : i64(warp % P.warps_per_group) * shape_of<Base>.elements();
+  i64 const first_of_block = Blocks > 1 ? i64(blockIdx.x % Blocks) * P.warps_per_group * of_leaf : 0;
+  held.start = P.one_leaf ? 0 : first_of_block + i64(warp % P.warps_per_group) * of_leaf;
   i64 const left = at.extent - held.start;
-  held.left = left < shape_of<Base>.elements() ? int(left) : shape_of<Base>.elements();
+  held.left = left < of_leaf ? int(left) : of_leaf;
+  held.leaves_of_block = int(least_of_two((at.extent - first_of_block - 1) / of_leaf + 1, P.warps_per_group));
   auto place = origin_of<P, Base>(at, there ? g : at.groups - 1);
   place.move(at.reduced[0], held.start);
   held.position = place.position;
-  held.knowing_whole([&](auto whole) { held.leaf.template load<decltype(whole)::value>(p, at, place, held.left); });
+  if (Blocks == 1 || held.left > 0)
+    held.knowing_whole([&](auto whole) { held.leaf.template load<decltype(whole)::value>(p, at, place, held.left); });
   Lets lets{};
-  fold_lets<0>(held, p, steps, nodes, lets, at.extent);
+  fold_lets<0, Blocks>(held, p, steps, nodes, lets, at.extent);
   auto const row_beside_lets = [&](int r, int v) { return held.row_at(p, r, v, lets); };
   kept_elements<Kept, decltype(row_beside_lets), rows, lanes> const kept(part, row_beside_lets);
   auto const row_at = [&](int r, int v) { return kept.row_at(r, v); };
   constexpr int last = Steps::size - 1;
-  get<last>(lets) = answer_of_row(held, get<last>(steps), get<last>(nodes), row_at, at.extent);
+  get<last>(lets) = answer_of_row<P, Blocks, last>(held, get<last>(steps), get<last>(nodes), row_at, at.extent);
   constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
   alignas(32) __shared__ unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
 #pragma unroll

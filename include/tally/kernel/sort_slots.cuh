@@ -135,7 +135,7 @@ public:
   /// Slots begin where two neighbours have different ones; all in between are empty, and begin there too.
   __device__ void find_begins() const {
     i64 const thread = i64(blockIdx.x) * threads + threadIdx.x, all = i64(gridDim.x) * threads;
-    for (i64 run = thread / 32; (run + 1) * slots_of_run <= to.slot_count; run += all / 32)
+    for (i64 run = thread / 32; (run + 1) * slots_of_run <= to.slot_count + 1; run += all / 32)
       begin_run(run * slots_of_run);
     i64 const behind = to.slot_count;
     for (i64 t = thread; t - lane() <= to.elements; t += all) {

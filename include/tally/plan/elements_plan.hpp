@@ -12,6 +12,7 @@ namespace tally::inline v0 {
 /// All decisions about one such kernel. Of the strip: groups_per_thread neighbours, batches of them, bytes_per_load of a column.
 struct elements_plan {
   axes_plan strip;
+  int blocks_per_row = 1; ///< of one cluster, which hold a row together: plan/rows_plan.hpp
   int bytes_per_store[max_answers];
   friend constexpr bool operator==(elements_plan const&, elements_plan const&) = default;
 };

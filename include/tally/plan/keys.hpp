@@ -70,10 +70,11 @@ constexpr bool elements_in_order(Facts const& f) {
       return false;
   return true;
 }
+/// Whether so many neighbours of every column come in whole loads, of 16 bytes or of all of them.
 constexpr bool aligned_for(facts const& f, int elements) {
   for (int c = 0; c < f.source_count; ++c) {
-    i64 const bytes = least_of(16, i64(f.sources[c].bytes_per_element) * elements);
-    if (f.sources[c].bytes_per_element > 0 && ((bytes & (bytes - 1)) != 0 || f.sources[c].address_alignment % bytes != 0))
+    i64 const all = i64(f.sources[c].bytes_per_element) * elements, bytes = least_of(16, all);
+    if (all > 0 && ((bytes & (bytes - 1)) != 0 || all % bytes != 0 || f.sources[c].address_alignment % bytes != 0))
       return false;
   }
   return true;
@@ -175,7 +176,9 @@ inline constexpr i64 blocks_of_cluster = 8, most_bytes_in_cluster = 16, least_pe
 inline constexpr i64 elements_worth_a_cluster = i64(1) << 24;
 constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   bool const long_enough = f.at.extent * f.at.groups >= elements_worth_a_cluster;
-  if (f.of.target.max_cluster_blocks < blocks_of_cluster || !f.meet_in_clusters || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough)
+  bool const resides = f.of.target.max_cluster_blocks >= blocks_of_cluster && f.of.target.multiprocessors >= blocks_of_cluster;
+  bool const counts_too_far = f.counts && !out.plan.counts_in_32; // a cell of a cluster has 32 bits
+  if (!resides || !f.meet_in_clusters || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough || counts_too_far)
     return;
   i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes);
   i64 const wanted = f.slots / 100 * (f.integers ? most_percent_in_cluster : most_percent_of_floats);

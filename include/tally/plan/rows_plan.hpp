@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The plan of one kernel for rows and the lets over them: a row is read once, stays in the registers of the warps that share it, is
-// folded as often as there are lets, and is written. Layer 3.
+// folded as often as there are lets, and is written. Layer 3. Warps of a block share a row that they have room for, blocks of a cluster a longer one.
 #pragma once
 
 #include <tally/plan/axes.hpp>
@@ -12,6 +12,12 @@ namespace tally::inline v0 {
 namespace planning {
 /// Leaves of a row that the warps of a block hold at most, one each: 32, if a thread's part leaves half of its registers free, else 16.
 constexpr int most_leaves_on_chip(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
+/// Warps of a block of a cluster: two such blocks share a multiprocessor without being told to, so that one folds while the other waits; 32 where
+/// a row is longer than so many of them hold.
+inline constexpr int warps_of_cluster_block = 16;
+constexpr int leaves_of_cluster_block(i64 leaves, int blocks, int most) {
+  return leaves <= i64(blocks) * warps_of_cluster_block ? warps_of_cluster_block : most;
+}
 /// Warps of a block that leave 48 registers a thread where a multiprocessor holds two such blocks: its row and what a thread needs beside it.
 /// One waits while the other folds; blocks of up to 16 warps share a multiprocessor without being told to.
 inline constexpr int most_warps_of_two_blocks = 20;
@@ -33,8 +39,10 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     out.why_not.add("one kernel for rows", "neighbouring elements of a row are not neighbours in every column");
     return out;
   }
-  if (int const most = planning::most_leaves_on_chip(f.of); leaves > most) {
-    out.why_not.add("one kernel for rows", "a row takes {0} leaves, at most {1} fit", -1, leaves, most);
+  int const of_block = planning::most_leaves_on_chip(f.of), most_blocks = f.of.target.max_cluster_blocks;
+  if (leaves > i64(of_block) * most_blocks) {
+    out.why_not.add("one kernel for rows", most_blocks > 1 ? "a row takes {0} leaves, the blocks of a cluster hold at most {1}" : "a row takes {0} leaves, a block holds at most {1}",
+                    -1, leaves, i64(of_block) * most_blocks);
     return out;
   }
   out.possible = true;
@@ -49,6 +57,10 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     p.warps_per_block = warps_of_elements;
     groups_of_block = i64(p.warps_per_block) * p.threads_across;
     p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
+  } else if (leaves > of_block) {
+    p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, most_blocks, of_block);
+    out.plan.blocks_per_row = int((leaves - 1) / p.warps_per_group) + 1;
+    p.extent_fits = f.at.extent % (of_leaf * p.warps_per_group) == 0; // no warp is without a leaf
   } else {
     p.warps_per_group = int(leaves);
     p.warps_per_block = p.warps_per_group * (p.warps_per_group < warps_of_elements ? warps_of_elements / p.warps_per_group : 1);
@@ -63,7 +75,7 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
       bytes *= 2;
     out.plan.bytes_per_store[i] = bytes;
   }
-  out.blocks = (f.at.groups - 1) / groups_of_block + 1;
+  out.blocks = ((f.at.groups - 1) / groups_of_block + 1) * out.plan.blocks_per_row;
   return out;
 }
 

@@ -14,16 +14,14 @@ public:
   /// Throws out_of_memory, not_prepared.
   answer_memory(std::size_t bytes, bool written_home, int ordinal, stream_ref);
   answer_memory(answer_memory const&) = delete;
-  ~answer_memory();
   /// For kernels; 256-byte aligned.
   void* data() const noexcept { return written_home_.device() != nullptr ? written_home_.device() : there_.data(); }
   /// Waits, and gives the host the bytes from `begin` on.
   void fetch(void* to, std::size_t begin, std::size_t bytes);
 
 private:
-  result_slot written_home_;
+  readback written_home_;
   device_memory there_;
-  bool is_there_ = false;
   int ordinal_;
   stream_ref stream_;
 };

@@ -120,7 +120,6 @@ public:
     if (p.extent == 0 || Program::leaf_count == 0)
       return;
     queued_ = enqueue();
-    is_queued_ = true;
     if (queued_.staged.any())
       (void)states(), queued_.staged = {};
   }
@@ -130,26 +129,16 @@ public:
           return gpu::enqueue(request);
         }) {}
   whole_on_gpu(whole_on_gpu const&) = delete;
-  ~whole_on_gpu() {
-    try {
-      (void)states(); // the kernel writes into the slot until then
-    } catch (error const&) { // the device is lost, and with it the kernel
-    }
-  }
   /// Waits.
   typename Program::states const& states() {
-    if (is_queued_) {
-      gpu::wait(queued_);
-      std::memcpy(&states_, queued_.slot.host(), sizeof states_);
-      is_queued_ = false;
-    }
+    if (auto const* const come = queued_.states.wait())
+      std::memcpy(&states_, come, sizeof states_);
     return states_;
   }
 
 private:
   typename Program::states states_;
   gpu::queued_run queued_{};
-  bool is_queued_ = false;
 };
 } // namespace detail
 

@@ -216,17 +216,23 @@ device_memory stage(void const* host, std::size_t bytes, int ordinal, stream_ref
 /// Queues a copy between any two places, which must stay until the stream has passed.
 void copy(void* to, void const* from, std::size_t bytes, int ordinal, stream_ref = {});
 
-/// A little device memory on its way to page-locked memory of the host: the call does not wait, as it does where the host's is pageable.
+/// Page-locked memory of the host that a stream writes: a kernel does, or a copy that the call does not wait for. Destroying it waits, unless
+/// that has been done: the next to be given this memory must not find it written.
 class readback {
 public:
   readback() = default;
-  /// Queues it. Throws out_of_memory.
+  /// For a kernel, at device(); 64-byte aligned. Throws out_of_memory.
+  readback(std::size_t bytes, int ordinal, stream_ref = {});
+  /// Queues a copy of a little device memory. Throws out_of_memory.
   readback(void const* from, std::size_t bytes, int ordinal, stream_ref = {});
-  readback(readback&&) noexcept = default;
-  readback& operator=(readback&&) noexcept = default;
+  readback(readback&& other) noexcept { *this = std::move(other); }
+  readback& operator=(readback&&) noexcept;
   ~readback();
+  void* device() const noexcept { return slot_.device(); }
   /// Waits for the stream, once; what has come stays as long as this. Null where nothing was queued.
   void const* wait();
+  /// The same for who has waited: nothing is waited for any more.
+  void const* come() noexcept;
 
 private:
   result_slot slot_;

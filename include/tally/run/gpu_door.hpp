@@ -60,16 +60,16 @@ struct full_request {
   int ordinal; ///< -1: where the data is
   stream_ref stream;
   tally::plan const* given; ///< a plan to use instead of the planner's; null: none
-  void* answer = nullptr;   ///< device memory for the states; null: a slot that the host can read
+  void* answer = nullptr;   ///< device memory for the states; null: memory that the host can read
   answers_in_kernel const* finished = nullptr; ///< answers instead of states; null: states
   bool launches = true;                        ///< false: everything is made that a launch needs, and nothing is queued
 };
 
-/// A run that has been queued: its states arrive in the slot, unless the request named another place.
+/// A run that has been queued: its states arrive in `states`, unless the request named another place.
 struct queued_run {
   int ordinal;
   stream_ref stream;
-  result_slot slot;
+  readback states;
   staged_columns staged;
   mark done;
   mark begun; ///< only when timed
@@ -79,8 +79,6 @@ struct queued_run {
 target target_of(int ordinal);
 /// Queues the run; throws the typed errors of planning, compiling, staging and launching. Extent must be positive.
 queued_run enqueue(full_request& r, bool timed = false);
-/// Waits for the states.
-void wait(queued_run const& q);
 /// The device where the columns are: an ordinal, or -1 when all are in host memory.
 int home_of(column_place const* columns, int count);
 /// The translation unit for a plan, for explain and for tests; of a kernel that leaves states, or answers.

@@ -29,6 +29,7 @@ struct segments_request {
   segments_plan const* given = nullptr; ///< a plan to use instead of the planner's; null: none
   bool told = true;     ///< faults_of is asked; false: nobody asks, and what is wrong leaves no trace
   bool launches = true; ///< false: everything is made that a launch needs, and nothing is queued
+  device_memory zeros{}; ///< of a request that is told, once it is queued
 };
 
 /// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of
@@ -39,8 +40,8 @@ struct segments_faults {
   i64 wrong_offset = -1; ///< the number of the first one, or -1
   bool overflow = false; ///< of a checked fold
 };
-/// Waits for a request that was queued; where something is wrong the workspace is made clean again.
-segments_faults faults_of(segments_request const& r, segments_plan const& p);
+/// Waits for a request that was queued and is told.
+segments_faults faults_of(segments_request const& r);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p);
 

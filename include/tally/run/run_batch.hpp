@@ -64,10 +64,8 @@ public:
     return false;
   }
   void finish() {
-    if (queued_) {
-      gpu::wait(*queued_);
-      states_ = *static_cast<decltype(states_) const*>(queued_->slot.host());
-    }
+    if (auto const* const come = queued_.states.wait())
+      states_ = *static_cast<decltype(states_) const*>(come);
   }
   /// The GPU it goes to, -1 for the host.
   template <class Place>
@@ -90,7 +88,7 @@ private:
   R const& r_;
   decltype(bind_for<Options...>(std::declval<R const&>())) bound_;
   typename decltype(bound_.program)::states states_;
-  std::optional<gpu::queued_run> queued_;
+  gpu::queued_run queued_{};
 };
 /// One with groupings: its arrays are computed by all cores, or by a GPU, when its turn comes.
 template <grouped_reduction R, class... Options>

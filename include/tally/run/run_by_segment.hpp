@@ -176,9 +176,10 @@ auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes.
   answers_on_device<Program, Nodes...> answers(segments, r.ordinal, r.stream);
   r.to = answers.places();
   gpu::staged_columns staged;
-  auto const plan = gpu::enqueue(r, staged);
-  if (on_device || any_checked<Program>) {
-    auto const faults = gpu::faults_of(r, plan);
+  r.told = on_device || any_checked<Program>;
+  gpu::enqueue(r, staged);
+  if (r.told) {
+    auto const faults = gpu::faults_of(r);
     if (faults.wrong_offset >= 0)
       throw_wrong(d.where, faults.wrong_offset, p.extent, r.ordinal, r.stream);
     if (faults.overflow)

@@ -190,8 +190,8 @@ public:
       to_rows_.emplace(at.extent, request_.ordinal, request_.stream);
       to_rows = to_rows_->places();
     }
-    slot_ = gpu::take_result_slot(request_.ordinal, sizeof(typename Total::states));
-    queue_to(to_columns, to_rows, slot_.device());
+    states_ = gpu::readback(sizeof(typename Total::states), request_.ordinal, request_.stream);
+    queue_to(to_columns, to_rows, states_.device());
   }
   template <class Source>
   auto columns_of([[maybe_unused]] Source const& s) {
@@ -203,10 +203,7 @@ public:
     if constexpr (has_rows)
       return fetched<RowWhere>(*to_rows_, s);
   }
-  typename Total::states total() const {
-    gpu::wait(request_.ordinal, request_.stream);
-    return *static_cast<typename Total::states const*>(slot_.host());
-  }
+  typename Total::states total() { return *static_cast<typename Total::states const*>(states_.wait()); }
 
 private:
   template <class Where, class Answers, class Source>
@@ -231,7 +228,7 @@ private:
   mixed_planned planned_{};
   std::optional<typename answers_type<ColumnProgram, ColumnNodes...>::type> to_columns_;
   std::optional<typename answers_type<RowProgram, RowNodes...>::type> to_rows_;
-  gpu::result_slot slot_;
+  gpu::readback states_;
 };
 
 /// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.

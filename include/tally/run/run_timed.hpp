@@ -37,10 +37,9 @@ timed_states<typename Program::states> compute_timed(Program p, on::gpu_place wh
   if (gpu::device_count() == 0 || p.extent == 0 || Program::leaf_count == 0)
     return {compute(p, where, c), 0};
   auto request = request_for(p, where, c);
-  auto const queued = gpu::enqueue(request, true);
-  gpu::wait(queued);
-  return {*static_cast<typename Program::states const*>(queued.slot.host()),
-          gpu::seconds_between(queued.begun, queued.done)};
+  auto queued = gpu::enqueue(request, true);
+  auto const& states = *static_cast<typename Program::states const*>(queued.states.wait());
+  return {states, gpu::seconds_between(queued.begun, queued.done)};
 }
 template <class Program>
 timed_states<typename Program::states> compute_timed(Program p, on::any_place, contract c) {

@@ -72,27 +72,26 @@ struct on_a_stream final : on_its_way<Answers> {
     auto request = request_for(staged, where, c);
     request.f.queued = true;
     queued = gpu::enqueue(request);
-    try {
-      finished = gpu::record(queued.ordinal, queued.stream);
-    } catch (error const&) { // nobody could tell when the slot is free again
-      gpu::wait(queued);
-      throw;
-    }
+    finished = gpu::record(queued.ordinal, queued.stream);
   }
   ~on_a_stream() override {
     try {
-      finished.wait(); // the kernel writes into the slot until then
+      wait();
     } catch (error const&) { // the device is lost, and with it the kernel
     }
   }
   bool ready() const override { return finished.ready(); }
   Answers get() override {
-    finished.wait();
-    return answers_of(reduction, bound,
-                      nothing_to_do() ? bound.program.identity() : *static_cast<States const*>(queued.slot.host()));
+    auto const* const come = wait();
+    return answers_of(reduction, bound, come == nullptr ? bound.program.identity() : *static_cast<States const*>(come));
   }
 
 private:
+  /// Waits for the run, not for what stands behind it in the stream.
+  void const* wait() {
+    finished.wait();
+    return queued.states.come();
+  }
   bool nothing_to_do() const { return bound.program.extent == 0 || decltype(Bound::program)::leaf_count == 0; }
 };
 

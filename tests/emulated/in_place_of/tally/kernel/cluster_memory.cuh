@@ -9,13 +9,19 @@ namespace tally::inline v0::kernel {
 
 inline unsigned rank_in_cluster() { return emulated::cluster().rank; }
 inline char* memory_of_block(unsigned rank, char* own) {
-  return rank == rank_in_cluster() ? own : emulated::cluster().kept[rank].data() + (own - emulated::shared_begin);
+  return emulated::cluster().as_of(rank, own);
+}
+template <class T, int N>
+T* array_of_block(unsigned rank, T (&own)[N]) {
+  char* const begin = reinterpret_cast<char*>(own);
+  emulated::cluster().share(begin, begin + sizeof own);
+  return reinterpret_cast<T*>(memory_of_block(rank, begin));
 }
 /// Every third time another thread was quicker.
 inline bool add_unless_taken(float* at, float value) {
   static unsigned turn = 0;
   auto const place = reinterpret_cast<char*>(at);
-  if (!(place >= emulated::shared_begin && place < emulated::shared_end) && !emulated::cluster().keeps(place)) FAIL("a float of another memory than a cluster's");
+  if (!emulated::cluster().keeps(place)) FAIL("a float of another memory than a cluster's");
   if (++turn % 3 == 0) return false;
   *at += value;
   return true;
