@@ -20,6 +20,10 @@ __device__ __forceinline__ T* array_of_block(unsigned rank, T (&own)[N]) {
 /// All threads of the cluster: what each did before is seen by all after.
 __device__ __forceinline__ void meet_cluster() { primitive::meet_cluster(); }
 
+/// The same in two steps, with something else in between.
+__device__ __forceinline__ void arrive_in_cluster() { primitive::arrive_in_cluster(); }
+__device__ __forceinline__ void wait_for_cluster() { primitive::wait_for_cluster(); }
+
 /// Adds to a float that a block of the cluster has, unless another thread writes there at the same time; says whether it did.
 __device__ __forceinline__ bool add_unless_taken(float* at, float value) {
   u32* const bits = reinterpret_cast<u32*>(at);

@@ -9,6 +9,10 @@
 
 namespace tally::inline v0::kernel {
 
+/// At the beginning of the kernel: the memory of a block is there once the block has begun.
+template <int Blocks>
+__device__ __forceinline__ void begin_in_cluster() { arrive_in_cluster(); }
+
 /// s: of this block, in lane 0 of its first warp. There is room for each Let, so that nobody waits until what was shown before has been seen.
 template <int Blocks, int Let, class Combine, class State>
 __device__ __forceinline__ State meet_in_cluster(Combine const& combine, State const& s) {
@@ -16,7 +20,7 @@ __device__ __forceinline__ State meet_in_cluster(Combine const& combine, State c
   int const lane = int(threadIdx.x % 32);
   State const of_block = shuffled_from(s, 0);
   if constexpr (Let == 0)
-    meet_cluster(); // the memory of a block is there once the block has begun
+    wait_for_cluster();
   if (threadIdx.x < unsigned(Blocks))
     reinterpret_cast<State*>(array_of_block(threadIdx.x, room))[rank_in_cluster()] = of_block;
   meet_cluster();

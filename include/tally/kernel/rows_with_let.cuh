@@ -74,6 +74,8 @@ struct kept_elements<pack<Part>, RowAt, Rows, Lanes> {
 };
 
 /// The states of the blocks of a cluster become one state, in every thread of them: kernel/rows_in_cluster.cuh.
+template <int Blocks>
+__device__ __forceinline__ void begin_in_cluster();
 template <int Blocks, int Let, class Combine, class State>
 __device__ __forceinline__ State meet_in_cluster(Combine const& combine, State const& s);
 
@@ -150,6 +152,8 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
                   __grid_constant__ Nodes const nodes, __grid_constant__ Kept const part, __grid_constant__ Values const values, answer_arrays const to) {
   constexpr int lanes = leaf_on_chip<P, Base>::lanes, rows = leaf_on_chip<P, Base>::rows;
   int const warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
+  if constexpr (Blocks > 1)
+    begin_in_cluster<Blocks>();
   i64 g;
   if constexpr (P.one_leaf)
     g = (i64(blockIdx.x) * P.warps_per_block + warp) * P.threads_across + lane / P.threads_along();

@@ -74,10 +74,13 @@ __device__ __forceinline__ void arrive_at(in_cluster<barrier> b) {
   cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster, b.at->word());
 }
 
+/// One half of meet_cluster: every thread arrives, does something else, and waits for those of the other blocks.
+__device__ __forceinline__ void arrive_in_cluster() { cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release); }
+__device__ __forceinline__ void wait_for_cluster() { cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire); }
 /// All threads of the cluster: what each did before is seen by all after.
 __device__ __forceinline__ void meet_cluster() {
-  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
-  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+  arrive_in_cluster();
+  wait_for_cluster();
 }
 
 /// Makes initialised barriers visible to the bulk engine and to the cluster; by the thread that initialised them.

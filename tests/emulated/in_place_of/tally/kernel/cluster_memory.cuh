@@ -27,5 +27,7 @@ inline bool add_unless_taken(float* at, float value) {
   return true;
 }
 inline void meet_cluster() { emulated::block::running()->meet_cluster(); }
+inline void arrive_in_cluster() {}
+inline void wait_for_cluster() { meet_cluster(); }
 
 } // namespace tally::inline v0::kernel
