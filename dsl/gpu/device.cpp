@@ -8,6 +8,7 @@
 #include "gpu/workspace.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -55,6 +56,10 @@ device_facts ask_facts(driver::api const& call, int ordinal) {
   facts.shared_bytes_per_multiprocessor =
       static_cast<std::size_t>(attribute(driver::attribute_shared_bytes_per_multiprocessor));
   facts.l2_bytes = static_cast<std::size_t>(attribute(driver::attribute_l2_bytes));
+  int kilohertz = 0, bits = 0;
+  if (call.device_attribute(&kilohertz, driver::attribute_memory_clock_kilohertz, device) == 0 &&
+      call.device_attribute(&bits, driver::attribute_memory_bus_bits, device) == 0)
+    facts.memory_bytes_per_second = 2.0 * kilohertz * 1000 * bits / 8; // at both edges of the clock
   int clusters = 0; // an older driver does not know the question
   if (call.launch_with != nullptr && call.device_attribute(&clusters, driver::attribute_cluster_launch, device) == 0 &&
       clusters != 0)

@@ -9,10 +9,8 @@
 #include <tally/base/error.hpp>
 #include <tally/run/device.hpp>
 
-#include <array>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 namespace tally::inline v0::gpu {

@@ -82,12 +82,13 @@ enum : int {
   attribute_shared_bytes_per_multiprocessor = 81,
   attribute_shared_bytes_per_block_optin = 97,
   attribute_memory_pools = 115,
+  attribute_memory_clock_kilohertz = 36,
+  attribute_memory_bus_bits = 37,
   attribute_cluster_launch = 120,
 };
 enum : int {
   function_max_threads = 0,
   function_shared_bytes = 1,
-  function_local_bytes = 3,
   function_registers = 4,
   function_max_dynamic_shared_bytes = 8,
 };

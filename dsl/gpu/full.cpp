@@ -6,6 +6,7 @@
 #include "gpu/launch_order.hpp"
 
 #include <tally/plan/spell.hpp>
+#include <tally/plan/targets.hpp>
 #include <tally/run/gpu_keys_beside.hpp>
 
 #include <tally/base/error.hpp>
@@ -84,9 +85,9 @@ chosen_kernel const& choose(full_request const& r, int ordinal) {
 
 target target_of(int ordinal) {
   device_facts const& d = facts_of(ordinal);
-  target t = d.compute_major >= 10 ? target{10, 0, 148, 8, 0, 0, 7.7e12, 3e-6}
-             : d.compute_major == 9 ? target{9, 0, 132, 8, 0, 0, 4.65e12, 3.1e-6}
-                                    : target{8, 0, 108, 1, 0, 0, 1.9e12, 3e-6};
+  target t{};
+  t.read_bytes_per_second = targets::part_of_rate_read * d.memory_bytes_per_second;
+  t.launch_seconds = targets::h200.launch_seconds;
   t.compute_major = d.compute_major;
   t.compute_minor = d.compute_minor;
   t.multiprocessors = d.multiprocessors;

@@ -13,7 +13,7 @@ struct kernel {
   device_state* device = nullptr;
   driver::function function = nullptr;
   compiled unit;
-  int registers = 0, max_threads = 0, shared_bytes = 0, local_bytes = 0;
+  int registers = 0, max_threads = 0, shared_bytes = 0;
 };
 
 /// Kernels by the text of their unit; each place is filled once, and by one thread.

@@ -57,7 +57,6 @@ std::unique_ptr<kernel> load_now(unit const& u, device_state& d) {
   attribute(driver::function_registers, made->registers);
   attribute(driver::function_max_threads, made->max_threads);
   attribute(driver::function_shared_bytes, made->shared_bytes);
-  attribute(driver::function_local_bytes, made->local_bytes);
   // Once here, so that a launch has nothing left to set.
   int const dynamic = static_cast<int>(facts.shared_bytes_per_block_optin) - made->shared_bytes;
   check(d.call.function_set_attribute(made->function, driver::function_max_dynamic_shared_bytes, dynamic),
@@ -83,8 +82,7 @@ kernel const& load(unit const& u, int ordinal) {
 }
 
 kernel_facts facts_of(kernel const& k) {
-  return {k.registers, k.max_threads, static_cast<std::size_t>(k.shared_bytes), static_cast<std::size_t>(k.local_bytes),
-          k.unit};
+  return {k.registers, k.max_threads, static_cast<std::size_t>(k.shared_bytes), k.unit};
 }
 
 int resident_blocks(kernel const& k, unsigned block_threads, std::size_t dynamic_shared_bytes) {

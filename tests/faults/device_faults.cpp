@@ -6,7 +6,9 @@
 #include "faults/fake_driver.hpp"
 
 #include <tally/base/error.hpp>
+#include <tally/plan/targets.hpp>
 #include <tally/run/device.hpp>
+#include <tally/run/gpu_door.hpp>
 
 #include <doctest/doctest.h>
 
@@ -74,6 +76,8 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     CHECK(facts.multiprocessors == 132);
     CHECK(facts.shared_bytes_per_block_optin == 232448);
     CHECK(facts.max_cluster == 8);
+    CHECK(facts.memory_bytes_per_second == doctest::Approx(4.917e12).epsilon(0.001)); // of an H200
+    CHECK(gpu::target_of(1).read_bytes_per_second == targets::part_of_rate_read * facts.memory_bytes_per_second);
     CHECK(facts.name == "fake");
     CHECK(&facts == &gpu::facts_of(1));
     CHECK(message_of([] { gpu::facts_of(2); }) ==

@@ -59,7 +59,7 @@ void fill_questions(driver::api& a) {
   a.device_name = [](char* to, int n, int) { return std::strncpy(to, "fake", static_cast<std::size_t>(n)), 0; };
   a.device_total_memory = [](std::size_t* n, int) { return *n = std::size_t{1} << 34, 0; };
   a.device_attribute = [](int* value, int which, int) {
-    static std::map<int, int> const facts = {{16, 132},    {38, 50 << 20}, {75, 9},  {76, 0},
+    static std::map<int, int> const facts = {{16, 132},    {36, 3'201'000}, {37, 6144}, {38, 50 << 20}, {75, 9},  {76, 0},
                                              {81, 233472}, {97, 232448},   {115, 1}, {120, 1}};
     auto const found = facts.find(which);
     return found == facts.end() ? 1 : (*value = found->second, 0);

@@ -176,10 +176,11 @@ static_assert(driver::attribute_shared_bytes_per_multiprocessor ==
 static_assert(driver::attribute_shared_bytes_per_block_optin ==
               int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN});
 static_assert(driver::attribute_memory_pools == int{CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED});
+static_assert(driver::attribute_memory_clock_kilohertz == int{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE});
+static_assert(driver::attribute_memory_bus_bits == int{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH});
 static_assert(driver::attribute_cluster_launch == int{CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH});
 static_assert(driver::function_max_threads == int{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK});
 static_assert(driver::function_shared_bytes == int{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
-static_assert(driver::function_local_bytes == int{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES});
 static_assert(driver::function_registers == int{CU_FUNC_ATTRIBUTE_NUM_REGS});
 static_assert(driver::function_max_dynamic_shared_bytes == int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
 static_assert(driver::pointer_memory_type == int{CU_POINTER_ATTRIBUTE_MEMORY_TYPE});

@@ -3,7 +3,8 @@
 // How a refusal is spelled: a class whose body holds one static_assert with a code and a sentence. Layer 0. Naming the
 // class asks and costs nothing; completing it prints exactly one error. A refused call returns that class, so it is
 // completed where the user wrote the call, and the compiler names that line and no line of the library. Every rule a
-// user can break has one class below, so this file is also the list of the rules; docs/errors.md explains each.
+// user of pipelines can break has one class below, so this file is also their list; docs/errors.md explains each. Those of the device verbs are
+// primitive/refused.hpp.
 #pragma once
 
 #include <tally/base/config.hpp>
@@ -124,7 +125,7 @@ struct from_needs_columns : ill_formed {
 template <class... Given>
 struct pipe_composes_stages : ill_formed {
   static_assert(never<Given...>, "[tally-R11] a | b: a is a range or a pipeline, which begins with from(...); b is "
-                                 "map, filter, reduce or a fold. The bitwise or of elements is bits_or(a, b). "
+                                 "map, filter, reduce, a fold, a grouping or collect. The bitwise or of elements is bits_or(a, b). "
                                  "docs/errors.md#R11");
 };
 template <class... Given>
@@ -136,7 +137,7 @@ struct the_fold_takes_another_number_of_elements : ill_formed {
 template <class... Given>
 struct run_into_needs_an_output_for_each_answer : ill_formed {
   static_assert(never<Given...>, "[tally-R13] run_into(reduction, outputs...) takes one output an answer, in order: a"
-                                 " variable or a pointer to a type that holds every value of the answer (count gives "
+                                 " variable, a pointer or, of arrays, a contiguous range, of a type that holds every value of the answer (count gives "
                                  "i64). docs/errors.md#R13");
 };
 template <class... Given>
@@ -219,7 +220,7 @@ struct a_group_has_one_plain_answer : ill_formed {
 };
 template <class... Given>
 struct groups_are_run : ill_formed {
-  static_assert(never<Given...>, "[tally-R28] over, by_segment and by_key are computed by run(...): partial, start and run_timed "
+  static_assert(never<Given...>, "[tally-R28] groupings are computed by run, run_into, enqueue and batch: partial, start and run_timed "
                                  "take folds of the whole source. docs/errors.md#R28");
 };
 template <class... Given>

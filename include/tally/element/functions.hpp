@@ -193,7 +193,7 @@ template <class A, class B, class C>
 TALLY_HD constexpr auto select(A condition, B a, C b) {
   return call_of<op::select>(condition, a, b);
 }
-/// The value converted to T as static_cast does.
+/// The value converted to T: to a float as static_cast does; to an integer cut off, taken into the range of T, NaN to 0.
 template <class T, class A>
   requires operands<A>
 TALLY_HD constexpr auto cast(A a) {

@@ -9,7 +9,7 @@
 
 namespace tally::inline v0 {
 
-/// What may be done to the order of combination without changing a bit of the answer.
+/// What may be done to the order of combination.
 struct laws {
   bool commutative; ///< combine(a, b) and combine(b, a) are the same answer (their bits may differ in the last place)
   bool order_free;  ///< any order and any grouping give the same bits

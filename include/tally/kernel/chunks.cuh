@@ -13,7 +13,7 @@
 
 namespace tally::inline v0::kernel {
 
-/// Where the states of chunks are, level behind level (states_of_levels), and how many have arrived in every bunch of every set
+/// Where the states of chunks are, level behind level (partials_of_levels), and how many have arrived in every bunch of every set
 /// (bunches_of_levels zeros a set).
 template <class States>
 struct chunk_meeting {

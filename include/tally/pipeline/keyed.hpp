@@ -95,7 +95,7 @@ struct folded_by_key {
 
   /// Elements whose key names no bin are left out instead of being an error.
   constexpr auto dropping_strays() const {
-    return rebuilt(index_list<0>{}, folds);
+    return rebuilt(folds);
   }
   /// The same bins for other folds: histogram(0, 10, 5).of(sum(_2), max(_2)).
   template <class... Others>
@@ -143,8 +143,8 @@ private:
     ((out.text(i++ ? ", " : "<").number(A)), ...);
     out.text(i > 0 ? ">" : "");
   }
-  template <int I, class... Fs>
-  constexpr auto rebuilt(index_list<I>, pack<Fs...> const& with) const {
+  template <class... Fs>
+  constexpr auto rebuilt(pack<Fs...> const& with) const {
     folded_by_key<Axes, Dims, true, Key, Fs...> out{key, bins, {}, fault, with};
     for (int k = 0; k < Dims; ++k)
       out.extents[k] = extents[k];

@@ -4,7 +4,6 @@
 // Nothing runs here; run folds r first, and puts columns of answers where the lets stand.
 #pragma once
 
-#include <cstring>
 #include <stdexcept>
 
 #include <tally/pipeline/over.hpp>

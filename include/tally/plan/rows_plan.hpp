@@ -60,7 +60,6 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   if (p.one_leaf) {
     p.warps_per_block = warps_of_elements;
     groups_of_block = i64(p.warps_per_block) * p.threads_across;
-    p.extent_fits = f.at.extent == i64(p.lanes_in_leaf) * p.rows_in_leaf;
   } else if (leaves > of_block) {
     p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, most_blocks, of_block);
     out.plan.blocks_per_row = int((leaves - 1) / p.warps_per_group) + 1;

@@ -293,8 +293,8 @@ private:
   int log_room_, unit_ = 0, lower_unit_ = 0;
   double top_ = 0, cutter_ = 0, lower_cutter_ = 0;
 
-  /// Elements below 2^top are cut into multiples of 2^unit and of 2^lower_unit, 2^log_room of which add up without rounding; or
-  /// are multiples of 2^unit in 126 bits.
+  /// Elements below 2^top are cut into multiples of 2^unit_ and of 2^lower_unit_, 2^log_room_ of which add up without rounding; or
+  /// are multiples of 2^unit_ in 126 bits.
   void set_top(int top) {
     top_ = detail::power_of_two(top);
     if constexpr (by_slices) {

@@ -25,6 +25,7 @@ struct device_facts {
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   std::size_t shared_bytes_per_block_optin = 0, shared_bytes_per_multiprocessor = 0, l2_bytes = 0, memory_bytes = 0;
+  double memory_bytes_per_second = 0; ///< of its data sheet; 0 where the driver does not say
   int max_cluster = 1; ///< blocks in the largest portable cluster; 1 where there are no clusters
   std::string name;
 };
@@ -79,7 +80,7 @@ struct kernel;
 /// What the compiler and the driver say about a loaded function.
 struct kernel_facts {
   int registers_per_thread, max_threads_per_block;
-  std::size_t static_shared_bytes, local_bytes_per_thread;
+  std::size_t static_shared_bytes;
   compiled const& unit;
 };
 /// Compiles and loads, once per device and unit; the reference stays valid. Throws what compile throws, no_gpu,

@@ -212,8 +212,8 @@ void enqueue_or_prepare(bool launches, R const& r, Arguments&... arguments) {
 
 } // namespace detail
 
-/// Queues a reduction on the stream of a GPU and returns: folds of the whole source and groupings along axes or between offsets, each in a
-/// launch of its own but for columns, rows and whole of a matrix, which share one. The columns, the offsets and the outputs, one pointer an
+/// Queues a reduction on the stream of a GPU and returns: folds of the whole source, groupings along axes or between offsets, histograms and
+/// folds by key that drop strays. docs/reference/enqueue.md says how many launches each takes. The columns, the offsets and the outputs, one pointer an
 /// answer with room for all of it, are in memory of that GPU (or managed) and stay as they are until the stream has passed. Answers are those
 /// of run, but an empty input has the answer of the identity, as an empty group has. A first call compiles and allocates; after it, or after
 /// prepare, on the same stream the stream may be under capture. Offsets that fall or leave the source make their answers unspecified; a

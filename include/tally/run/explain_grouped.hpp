@@ -132,10 +132,8 @@ template <class Domain>
 std::string why_no_kernel() {
   if constexpr (std::same_as<decltype(judge_domain<Domain, on::gpu_place>()), allowed> || !decltype(Domain::program)::lowerable)
     return {};
-  else if constexpr (!std::same_as<decltype(judge_on_gpu<Domain>()), allowed>)
-    return "only the host can compute the keys";
   else
-    return "no kernel folds this grouping";
+    return "only the host can compute the keys";
 }
 
 /// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, others so that no order is seen.

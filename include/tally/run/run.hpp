@@ -50,6 +50,9 @@ template <class T>
 concept contract_option = std::same_as<T, contract> || std::same_as<T, exact_contract>;
 template <class T>
 concept run_option = place<T> || contract_option<T>;
+/// Options of one call: at most one place and one contract.
+template <class... Options>
+concept options_of_run = (run_option<Options> && ...) && (0 + ... + int(place<Options>)) <= 1 && (0 + ... + int(contract_option<Options>)) <= 1;
 
 /// Why a leaf may not take part under exact: its bits depend on the order, and it has no counterpart whose do not.
 template <class OnAnswers, class... Leaves>
@@ -88,8 +91,7 @@ constexpr auto judge_call() {
     return judge_run<R, on::any_place>();
   else if constexpr (is_grouped<R>)
     return reason<because::groups_are_run<because::answers<decltype(R::folds)::size>>>{};
-  else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 ||
-                     (0 + ... + int(contract_option<Options>)) > 1)
+  else if constexpr (!options_of_run<Options...>)
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
   else
     return judge_run<R, std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>, Options...>();

@@ -41,7 +41,7 @@ template <class R, class... Options>
 constexpr auto judge_collect() {
   if constexpr (!collection<R>) { // clang looks into the type of an overload before it asks whether it applies
     return allowed{};
-  } else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1) {
+  } else if constexpr (!options_of_run<Options...>) {
     return reason<because::run_takes_a_place_and_a_contract<because::answers<1>, Options...>>{};
   } else {
     using Place = std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>;

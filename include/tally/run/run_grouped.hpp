@@ -56,16 +56,6 @@ constexpr auto judge_program() {
   else
     return allowed{};
 }
-/// Groups that only the host knows how to fold.
-template <class Domain>
-inline constexpr bool stays_on_host = true;
-template <int Rank, u32 Reduced, class Program, class Nodes>
-inline constexpr bool stays_on_host<domain<groups_along_axes<Rank, Reduced>, Program, Nodes>> = false;
-template <class Offset, class Program, class Nodes>
-inline constexpr bool stays_on_host<domain<groups_between_offsets<Offset>, Program, Nodes>> = false;
-template <class Where, class Program, class Nodes, class Direct>
-inline constexpr bool stays_on_host<keyed_domain<Where, Program, Nodes, Direct>> = false; // it judges itself
-
 template <class Domain>
 constexpr auto judge_on_gpu() {
   if constexpr (requires { Domain::judge_on_gpu(); })
@@ -80,8 +70,7 @@ constexpr auto judge_domain() {
   if constexpr (!std::same_as<Verdict, allowed> || !std::same_as<Place, on::gpu_place>)
     return Verdict{};
   else
-    return first_reason<decltype(judge_on_gpu<Domain>()),
-                        std::conditional_t<stays_on_host<Domain>, reason<because::the_gpu_needs_device_text<because::type_of<Domain>>>, allowed>>();
+    return judge_on_gpu<Domain>();
 }
 template <class Item, class Pipe, class Place, class... Options>
 constexpr auto judge_run_of_item() {
@@ -102,7 +91,7 @@ constexpr auto judge_grouped_call() {
     return allowed{};
   else if constexpr (looks_back<R>)
     return reason<because::a_let_has_the_axes_of_its_source<because::type_of<R>>>{};
-  else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1)
+  else if constexpr (!options_of_run<Options...>)
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
   else
     return judge_run_grouped<std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>, Options...>(

@@ -4,7 +4,6 @@
 // fit, before the first is written; one grouping along axes on a GPU writes its answers where they belong by itself.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include <tally/run/run_grouped.hpp>

@@ -64,7 +64,7 @@ template <class R, class... Options>
 constexpr auto judge_call_with_lets() {
   if constexpr (!finished<R>) { // clang looks into the type of an overload before it asks whether it applies
     return allowed{};
-  } else if constexpr (!(run_option<Options> && ...) || (0 + ... + int(place<Options>)) > 1 || (0 + ... + int(contract_option<Options>)) > 1) {
+  } else if constexpr (!options_of_run<Options...>) {
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
   } else if constexpr (!may_stand_after_lets(static_cast<decltype(R::folds) const*>(nullptr))) {
     return reason<because::a_let_has_the_axes_of_its_source<because::type_of<R>>>{};

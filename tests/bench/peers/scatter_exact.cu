@@ -104,7 +104,7 @@ int run(element_type type, request const& r) {
 
 /// Adds `rows` rows of `columns` elements (type 0 f32, 1 bf16, 2 f64, 3 f16), each a multiple of the unit of `bound`, to the rows
 /// of `table` named by i64 keys. `how` is a rung, or -1 for the planner's choice; `lanes` are table_rows times the columns and
-/// one, `counts` table_rows words, zeros and left so; `filed` has room for scatter_room words; steps: 1 adds or files, 2
+/// one, `counts` table_rows words, zeros and left so; `filed` has room for the rows that are filed; steps: 1 adds or files, 2
 /// finishes. Returns a cudaError_t.
 extern "C" __attribute__((visibility("default"))) int scatter_exact(int type, int how, void* table, void* lanes,
                                                                     void* counts, void* filed, void* marks,
