@@ -20,7 +20,7 @@ TOP = [*MAY_INCLUDE]  # headers directly in tally/: they stand above all layers
 # Headers that a unit takes in only when its plan asks for that route.
 OF_ONE_ROUTE = {("tally/kernel/block_cub.cuh", "cub/block/block_reduce.cuh")}
 CHEAP = {f"cuda/std/{name}" for name in ("concepts", "limits", "cstdint", "cstddef")} | {"cuda/ptx"}  # for NVRTC
-VERBS = {"map", "filter", "over", "by_segment", "by_key", "histogram", "reduce", "from"}
+VERBS = {"map", "filter", "over", "by_segment", "by_key", "group_by", "histogram", "reduce", "from"}
 
 
 def layer(header):

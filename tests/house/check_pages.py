@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Documentation that cannot rot: every verb has its test and its page, every snippet is compiled code, links lead
-# somewhere.
+# somewhere, and to every page.
+import pathlib
+import posixpath
 import re
 
 import layout
@@ -26,6 +28,26 @@ def pages():
     return shown + layout.below("docs/tutorial", ".md") + layout.below("docs/howto", ".md")
 
 
+def links(page):
+    """Where the relative links of a page lead, from its own folder."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", layout.text(page), flags=re.DOTALL)
+    return [target for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", prose)
+            if "://" not in target and not target.startswith(("mailto:", "build/"))]
+
+
+def reached_from(page):
+    """The pages that links lead to, itself and by and by; a folder is its README.md."""
+    known, seen, open_ = set(layout.files()), set(), [pathlib.PurePosixPath(page)]
+    while open_:
+        name = open_.pop()
+        if name in seen or name not in known or name.suffix != ".md":
+            continue
+        seen.add(name)
+        targets = [pathlib.PurePosixPath(posixpath.normpath(str(name.parent / target))) for target in links(name)]
+        open_ += [target / "README.md" if (layout.ROOT / target).is_dir() else target for target in targets]
+    return seen
+
+
 class Pages(layout.Check):
     def test_every_verb_has_its_test_and_page(self):
         """every verb x has tests/pipeline/x.cpp and docs/reference/x.md"""
@@ -44,14 +66,13 @@ class Pages(layout.Check):
 
     def test_links_lead_somewhere(self):
         """every relative link in a page leads to a file"""
-        wrong = []
-        for page in [name for name in layout.files() if name.suffix == ".md"]:
-            prose = re.sub(r"```.*?```|`[^`\n]*`", "", layout.text(page), flags=re.DOTALL)
-            for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", prose):
-                if "://" not in target and not target.startswith("mailto:") \
-                        and not (layout.ROOT / page.parent / target).exists() and not target.startswith("build/"):
-                    wrong.append(f"{page}: {target}")
-        self.none_of(wrong)
+        self.none_of(f"{page}: {target}" for page in layout.files() if page.suffix == ".md" for target in links(page)
+                     if not (layout.ROOT / page.parent / target).exists())
+
+    def test_every_page_is_reached(self):
+        """links lead from README.md to every page below docs/"""
+        reached = reached_from("README.md")
+        self.none_of(page for page in layout.below("docs", ".md") if page not in reached)
 
     def test_every_code_is_explained(self):
         """every code [tally-X1] a user can meet is a heading of docs/errors.md"""
