@@ -158,11 +158,25 @@ struct column_of<M> {
   }
 };
 
+namespace detail {
+/// The one column that is read, where a range is one or shows one as it is.
+template <class Sized>
+constexpr auto sole_column(Sized const& s) {
+  return s;
+}
+template <class Sized>
+constexpr auto sole_column(column_bundle<pack<Sized>, pack<placeholder<0>>> const& b) {
+  return b.columns.first;
+}
+template <class R>
+concept one_column = column_like<R> && requires(R&& r) { sole_column(as_column(static_cast<R&&>(r))).column; };
+} // namespace detail
+
 /// A column or range with axes: its elements, row by row. run() throws extent_mismatch unless the extents multiply to its size.
 template <class R, class... Extents>
-  requires column_like<R> && detail::extents_of_axes<Extents...>
+  requires detail::one_column<R> && detail::extents_of_axes<Extents...>
 constexpr auto shaped(R&& range, Extents... extents) {
-  auto const c = as_column(static_cast<R&&>(range));
+  auto const c = detail::sole_column(as_column(static_cast<R&&>(range)));
   return shaped_column<std::remove_cvref_t<decltype(c.column)>, int(sizeof...(Extents))>{c.column, c.extent, {static_cast<i64>(extents)...}};
 }
 /// Elements that start at a pointer (of host or device memory), row by row.
@@ -199,10 +213,10 @@ constexpr i64 stride_of(Column const& c) {
 
 /// An operand whose axes are the named ones of the source, seen alike along all others: from(matrix, along<1>(weights)).
 template <int... Axes, class R>
-  requires(column_like<R> && sizeof...(Axes) > 0 && requires(R&& r) { as_column(static_cast<R&&>(r)).column.data; } &&
-           detail::max_of(1, detail::rank_of_sized<decltype(as_column(std::declval<R>()))>) == int(sizeof...(Axes)))
+  requires(detail::one_column<R> && sizeof...(Axes) > 0 && requires(R&& r) { detail::sole_column(as_column(static_cast<R&&>(r))).column.data; } &&
+           detail::max_of(1, detail::rank_of_sized<decltype(detail::sole_column(as_column(std::declval<R>())))>) == int(sizeof...(Axes)))
 constexpr auto along(R&& operand) {
-  auto const c = as_column(static_cast<R&&>(operand));
+  auto const c = detail::sole_column(as_column(static_cast<R&&>(operand)));
   using Column = std::remove_cvref_t<decltype(c.column)>;
   using T = typename Column::value_type;
   broadcast_column<T, Axes...> out{c.column.data, {}, {}};

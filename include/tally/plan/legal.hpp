@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every finished plan must satisfy, whoever made it. Layer 3. The planner ends here, the kernel's translation unit
-// asserts it, and a plan given by hand is refused by it.
+// What every finished plan must satisfy, whoever made it. Layer 3. Every plan is asked before its kernel is looked for; one given by hand that
+// does not is refused.
 #pragma once
 
 #include <tally/plan/facts.hpp>

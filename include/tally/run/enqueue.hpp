@@ -77,7 +77,7 @@ template <class Domain>
 inline constexpr bool finishes = false;
 template <class Domain>
   requires is_enqueued<Domain>
-inline constexpr bool finishes<Domain> = !any_checked<decltype(Domain::program)>;
+inline constexpr bool finishes<Domain> = !any_checked(leaves_of<decltype(Domain::program)>);
 template <class Domain, class Outputs>
 inline constexpr bool takes_answers = are_pointers_to_answers<decltype(Domain::program), decltype(Domain::nodes), Outputs>;
 

@@ -159,7 +159,7 @@ void enqueue_bins(domain<Where, Program, Nodes> const& d, Source const& s, answe
 template <class Where, class Program, class Nodes, class Direct, class Source>
 void enqueue_domain(keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s, answer_arrays const& to, enqueue_call const& call) {
   using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!all_free_of_order<decltype(d.direct.program)>)
+  if constexpr (!all_free_of_order(leaves_of<decltype(d.direct.program)>))
     if (call.promise == contract::fast)
       return enqueue_bins<is_sorted<true, Keyed>>(d.direct, s, to, call);
   enqueue_bins<is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, to, call);

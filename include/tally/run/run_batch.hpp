@@ -179,7 +179,7 @@ void check_place([[maybe_unused]] Place where) {
   }
 }
 
-/// Computes reductions of any types: those on GPUs are queued before the host folds the others.
+/// Computes reductions of any types: folds of the whole source on GPUs are queued before the host folds others, groupings are run in their turn.
 template <class Place, class Visit>
 void compute_mixed(i64 count, Place where, contract c, Visit const& visit) {
   check_place(where);
@@ -234,7 +234,7 @@ auto run_alike(R const* reductions, std::size_t count, Options... options) {
 } // namespace detail
 
 /// Computes all reductions of a batch: a std::tuple with what run gives for each of them alone, to the bit. Options are those of run,
-/// for all together, and so are errors: nothing has run when one input is at fault.
+/// for all together, and so are errors: nothing is returned when one input is at fault, and folds of the whole source have been checked before any has run.
 template <class... Rs, class... Options>
   requires detail::runnable_batch<pack<Rs...>, Options...>
 auto run(batched<Rs...> const& b, Options... options) {

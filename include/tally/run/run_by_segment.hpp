@@ -11,6 +11,7 @@
 #include <tally/run/gpu_segments.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
+#include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
 
@@ -136,12 +137,6 @@ template <class Offset>
 constexpr char const* offset_text() {
   return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::i64" : "tally::u64") : (Offset(-1) < Offset(0) ? "tally::i32" : "tally::u32");
 }
-template <class Leaf>
-concept checked_leaf = requires(Leaf const& l, typename Leaf::state const& s) { l.monoid.overflowed(s); };
-template <class Program>
-inline constexpr bool any_checked = false;
-template <class Columns, class... Leaves>
-inline constexpr bool any_checked<program<Columns, Leaves...>> = (false || ... || checked_leaf<Leaves>);
 
 /// A request for a part of a domain's program, whose offsets a device reads less `base`.
 template <class Offset, class Program, class... Nodes>
@@ -176,7 +171,7 @@ auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes.
   answers_on_device<Program, Nodes...> answers(segments, r.ordinal, r.stream);
   r.to = answers.places();
   gpu::staged_columns staged;
-  r.told = on_device || any_checked<Program>;
+  r.told = on_device || any_checked(leaves_of<Program>);
   gpu::enqueue(r, staged);
   if (r.told) {
     auto const faults = gpu::faults_of(r);

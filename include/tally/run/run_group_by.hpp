@@ -230,7 +230,7 @@ auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, No
                     on::cpu_place where, [[maybe_unused]] contract c) {
   using Where = groups_by_any_key<Rank, Key, Mask>;
   using K = detail::key_type_of<Where, Program>;
-  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
+  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
     if (c == contract::fast)
       return detail::compute_found<true, K>(d.direct, s, where.thread_count);
   return detail::compute_found<false, K>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where.thread_count);
@@ -242,7 +242,7 @@ auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, No
                     on::gpu_place where, contract c) {
   using Where = groups_by_any_key<Rank, Key, Mask>;
   using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
+  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
     if (c == contract::fast)
       return detail::compute_found_on_gpu<detail::is_sorted<true, Keyed>>(d.direct, s, where, c);
   return detail::compute_found_on_gpu<detail::is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where, c);

@@ -12,6 +12,7 @@
 #include <tally/run/gpu_sorted_rows.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
+#include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
 
@@ -44,11 +45,9 @@ void check_host_can_read_groups(Program p) {
   check_host_can_read(p);
 }
 
-template <class Leaf>
-inline constexpr bool may_overflow = requires(typename Leaf::monoid_type const& m, typename Leaf::state const& s) { m.overflowed(s); };
-template <class... Leaves, class States>
-void check_overflow_of_groups(pack<Leaves...> const& leaves, States const& states) {
-  if constexpr ((false || ... || may_overflow<Leaves>))
+template <class Leaves, class States>
+void check_overflow_of_groups(Leaves const& leaves, States const& states) {
+  if constexpr (any_checked(static_cast<Leaves const*>(nullptr)))
     for (std::size_t g = 0; g < states.size(); ++g)
       check_overflow(leaves, states[g]);
 }
@@ -74,15 +73,6 @@ auto answers_of_bins(Domain const& d, Source const& s, States const& states, int
   return arrays_of_answers<kept>(d, states, extents, threads, [](i64) { return i64(1); });
 }
 
-template <class Program>
-inline constexpr bool all_free_of_order = false;
-template <class Columns, class... Leaves>
-inline constexpr bool all_free_of_order<program<Columns, Leaves...>> = (true && ... && Leaves::monoid_type::law.order_free);
-
-template <class Program>
-inline constexpr bool all_commutative = false;
-template <class Columns, class... Leaves>
-inline constexpr bool all_commutative<program<Columns, Leaves...>> = (true && ... && Leaves::monoid_type::law.commutative);
 /// Whether atomics fold every leaf of a program.
 template <class Program>
 inline constexpr bool all_atomic = false;
@@ -91,13 +81,13 @@ inline constexpr bool all_atomic<program<Columns, Leaves...>> = (true && ... && 
 
 /// A contract folds the folds of a keyed domain as they are, where it is fast and that makes a difference.
 template <bool Fast, class Keyed>
-inline constexpr bool folds_as_they_are = Fast && !all_free_of_order<decltype(Keyed::direct.program)>;
+inline constexpr bool folds_as_they_are = Fast && !all_free_of_order(leaves_of<decltype(Keyed::direct.program)>);
 
 /// Whether a GPU sorts the elements of a keyed domain: a fold needs their order and has no exact form, or does not commute.
 template <bool Fast, class Keyed>
 inline constexpr bool is_sorted =
-    Fast ? !all_commutative<decltype(Keyed::direct.program)> || !(all_free_of_order<decltype(Keyed::program)> || all_atomic<decltype(Keyed::direct.program)>)
-         : !all_free_of_order<decltype(Keyed::program)>;
+    Fast ? !all_commutative(leaves_of<decltype(Keyed::direct.program)>) || !(all_free_of_order(leaves_of<decltype(Keyed::program)>) || all_atomic<decltype(Keyed::direct.program)>)
+         : !all_free_of_order(leaves_of<decltype(Keyed::program)>);
 
 template <bool AnyOrder, class Where, class Program, class Nodes, class Source>
 auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int threads) {
@@ -140,7 +130,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    int(sizeof...(Leaves)),
                                    {cell_of<typename Leaves::monoid_type>::bytes...},
                                    (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked)),
-                                   !Where::drops_strays || (false || ... || may_overflow<Leaves>),
+                                   !Where::drops_strays || (false || ... || checked_leaf<Leaves>),
                                    words_of(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
@@ -265,7 +255,7 @@ template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, cl
 auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
                     on::gpu_place where, contract c) {
   using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>)
+  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
     if (c == contract::fast)
       return detail::bins_on_gpu<detail::is_sorted<true, Keyed>, decltype(d.direct)>(d.direct, s, where, c).fetch();
   using Exact = domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>;
@@ -276,7 +266,7 @@ auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, D
 template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct, class Source>
 auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
                     on::cpu_place where, [[maybe_unused]] contract c) {
-  if constexpr (!detail::all_free_of_order<decltype(d.direct.program)>) // else the two are one
+  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>)) // else the two are one
     if (c == contract::fast)
       return detail::compute_bins<true>(d.direct, s, where.thread_count);
   return detail::compute_bins<false>(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d),

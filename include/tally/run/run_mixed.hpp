@@ -11,6 +11,7 @@
 #include <tally/run/gpu_mixed.hpp>
 #include <tally/run/keys_beside.hpp>
 #include <tally/run/run_over.hpp>
+#include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0::detail {
 
@@ -51,10 +52,6 @@ constexpr std::size_t most_bytes() {
   return most;
 }
 
-template <class... Leaves>
-constexpr bool all_commute(pack<Leaves...> const*) {
-  return (true && ... && Leaves::monoid_type::law.commutative);
-}
 template <class... Leaves>
 constexpr bool any_exact_leaf(pack<Leaves...> const*) {
   return (false || ... || exact_monoid<typename Leaves::monoid_type>);
@@ -139,7 +136,7 @@ public:
     constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
-    return {facts_of(columns, target{}, c), at, words, int(sizeof(typename along::states)), all_commute(leaves), any_exact_leaf(leaves),
+    return {facts_of(columns, target{}, c), at, words, int(sizeof(typename along::states)), all_commutative(leaves), any_exact_leaf(leaves),
             Total::leaf_count > 0, has_rows, has_columns};
   }
   /// What the types alone say of a request.
