@@ -2,7 +2,7 @@
 //
 // What explain has to say about a reduction with groupings, as plain data: one domain for each grouping and one for all folds of the
 // whole source, and the explanation that shows them. Layer 3, host only. run/explain_grouped.hpp reads a reduction into it;
-// dsl/plan/explain_grouped.cpp plans, words and renders it.
+// dsl/plan plans, words and renders it, one kind of domain a file.
 #pragma once
 
 #include <iosfwd>
