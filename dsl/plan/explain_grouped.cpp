@@ -71,9 +71,9 @@ void word_domain(domain_description& d) {
     word_keys_of_gpu(d);
     for (auto& f : d.of.folds) f.block = f.grid = "atomics";
   } else {
+    for (auto& f : d.of.folds) word_host_fold(f);
     word_host_domain(d);
     word_host_sources(d);
-    for (auto& f : d.of.folds) word_host_fold(f);
   }
   bool const keyed = d.kind == grouping_kind::keys || d.kind == grouping_kind::found_keys;
   auto const order = keyed && !sorts(d) && d.of.facts.promise == contract::fast ? combine_order::free : combine_order::canonical_tree;

@@ -6,7 +6,9 @@
 #include "plan/domains.hpp"
 #include "plan/words.hpp"
 
-#include <tally/run/explain_grouped.hpp>
+#include <tally/plan/host_axes.hpp>
+#include <tally/run/cpu_groups.hpp>
+#include <tally/run/cpu_segments.hpp>
 
 #include <utility>
 
@@ -14,64 +16,66 @@ namespace tally::words {
 
 namespace {
 
-/// What neighbouring elements, or groups, are in all columns: 1 where they are neighbours in memory.
-template <class Step>
-bool neighbours(domain_description const& d, Step const& step) {
-  for (std::size_t c = 0; c < d.of.sources.size(); ++c)
-    if (d.of.sources[c].bytes_per_element > 0 && !d.of.sources[c].host_only && step(c) != 1) return false;
-  return true;
-}
-bool elements_are_neighbours(domain_description const& d) {
-  return d.at.reduced_axes == 1 && d.at.reduced[0].position_step == 1 &&
-         neighbours(d, [&](std::size_t c) { return d.at.reduced[0].steps[c]; });
-}
-bool groups_are_neighbours(domain_description const& d) {
-  return d.at.kept_axes > 0 && neighbours(d, [&](std::size_t c) { return d.at.kept[d.at.kept_axes - 1].steps[c]; });
+/// Groups along the innermost axis that is kept.
+i64 row_of_groups(domain_description const& d) { return d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].extent : 1; }
+
+void word_strips(domain_description& d) {
+  host_axes_facts const& f = d.on_host;
+  bool const together = f.lie == strip_lie::groups_together;
+  i64 const row = planning::groups_of_strips(d.at, f.lie);
+  d.route = "strips of groups";
+  d.shape = formatted("{} neighbouring groups side by side, one a vector lane, along their own trees", planning::groups_in_strip);
+  d.cut = several(d.at.groups / row * planning::strips_of(row), "strip");
+  if (together) d.cut += formatted(", up to {} of them walked together,", cpu::most_strips);
+  d.cut += " on " + several(d.of.threads, "thread");
+  auto const refuse = [&](char const* choice, std::string reason) { d.why_not.push_back({choice, std::move(reason), ""}); };
+  if (f.extent < planning::long_group)
+    refuse("tile loop", formatted("groups of {} elements are shorter than {}", f.extent, planning::long_group));
+  else if (f.looks_at_positions)
+    refuse("tile loop", "an expression looks at positions");
+  else
+    refuse("tile loop", "elements of a group are not neighbours in memory");
+  if (!together)
+    refuse("whole strips loaded at once", row_of_groups(d) < planning::groups_in_strip
+                                              ? formatted("rows of {} are shorter than a strip of {}", several(row_of_groups(d), "group"), planning::groups_in_strip)
+                                              : std::string("neighbouring groups are not neighbours in every column"));
+  if (planning::are_few_and_apart(f))
+    refuse("copied groups", f.looks_at_positions ? "an expression looks at positions" : "a column is computed, asked one by one, or made of answers");
 }
 
 void word_axes_of_host(domain_description& d) {
-  i64 const threads = d.of.threads;
-  if (d.in_rows) {
+  auto const groups = several(d.groups, "group"), threads = several(d.of.threads, "thread");
+  switch (choose_host_route(d.on_host)) {
+  case host_axes_route::rows:
     d.route = "rows";
     d.shape = "as many groups at once as a register has lanes, each as it lies, then their nodes together";
-    d.cut = several(d.groups, "group") + " dealt to " + several(threads, "thread");
-    return;
-  }
-  if (d.in_columns) {
+    d.cut = groups + " dealt to " + threads;
+    break;
+  case host_axes_route::columns:
     d.route = "columns";
     d.shape = "neighbouring groups side by side, one a vector lane, along their own trees";
-    d.cut = formatted("slices of up to {} KiB of a row, leaf after leaf, dealt to {}", cpu::bytes_of_slice / 1024, several(threads, "thread"));
-    if (!elements_are_neighbours(d)) d.why_not.push_back({"rows", "elements of a group are not neighbours in memory", ""});
-    return;
-  }
-  if (d.at.extent >= cpu::long_group && d.in_turn) {
-    bool const side_by_side = d.groups >= 4 * threads || d.of.facts.leaves() <= cpu::leaves_per_tile;
+    d.cut = formatted("slices of up to {} KiB of a row, leaf after leaf, dealt to {}", cpu::bytes_of_slice / 1024, threads);
+    if (!d.on_host.elements_together) d.why_not.push_back({"rows", "elements of a group are not neighbours in memory", ""});
+    break;
+  case host_axes_route::in_turn:
     d.route = "tile loop";
     d.shape = "a group after another, each in the vector registers of the tile loop";
-    d.cut = side_by_side ? several(d.groups, "group") + " dealt to " + several(threads, "thread")
-                         : "each group in tiles, dealt to " + several(threads, "thread");
-    return;
+    d.cut = (cpu::shares_each_group(d.groups, d.of.facts.leaves(), d.of.threads) ? "each group in tiles," : groups) + " dealt to " + threads;
+    break;
+  case host_axes_route::element_by_element:
+    d.route = "element by element";
+    d.shape = "a group after another, without vector loops, to the same bits";
+    d.cut = groups + " dealt to " + threads;
+    d.why_not.push_back({"vector loops", "this processor lacks the registers that they are compiled for", ""});
+    for (auto& f : d.of.folds) f.block = "element by element";
+    break;
+  case host_axes_route::copied:
+    d.route = "copied groups";
+    d.shape = "few long groups whose elements lie apart: each is copied, piece by piece, to where the tile loop can take it";
+    d.cut = formatted("{} of every group, dealt to {}", several((d.of.facts.leaves() - 1) / cpu::leaves_per_tile + 1, "tile"), threads);
+    break;
+  case host_axes_route::strips: word_strips(d);
   }
-  if (d.at.extent >= cpu::copied_group && d.at.groups < cpu::few_groups && !groups_are_neighbours(d) && !elements_are_neighbours(d)) {
-    d.route = "strips of groups";
-    d.shape = "few long groups that lie apart: side by side, or copied piece by piece to where the tile loop can take them";
-    d.cut = several(d.groups, "group") + " on " + several(threads, "thread");
-    return;
-  }
-  i64 const row = d.at.kept_axes > 0 ? d.at.kept[d.at.kept_axes - 1].extent : 1;
-  i64 const strips = d.at.groups / row * ((row - 1) / cpu::groups_in_strip + 1);
-  d.route = "strips of groups";
-  d.shape = formatted("{} neighbouring groups side by side, one a vector lane, along their own trees", cpu::groups_in_strip);
-  d.cut = formatted("{}, up to {} of them walked together, on {}", several(strips, "strip"), cpu::most_strips, several(threads, "thread"));
-  auto const refuse = [&](std::string reason) { d.why_not.push_back({"tile loop", std::move(reason), ""}); };
-  if (d.at.extent < cpu::long_group)
-    refuse(formatted("groups of {} elements are shorter than {}", d.at.extent, cpu::long_group));
-  else if (d.looks_at_positions)
-    refuse("an expression looks at positions");
-  else
-    refuse("elements of a group are not neighbours in memory");
-  if (!groups_are_neighbours(d))
-    d.why_not.push_back({"whole strips loaded at once", "neighbouring groups are not neighbours in every column", ""});
 }
 
 } // namespace
