@@ -23,9 +23,6 @@
 namespace tally::inline v0 {
 namespace {
 
-/// What a chip moves at least, however few bytes of it are wanted.
-constexpr i64 bytes_per_sector = 32;
-
 /// ceil(log2(n)): the height of a tree over n leaves.
 int height(i64 n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<u64>(n - 1))); }
 
@@ -72,7 +69,7 @@ void add_refusals(description& d) {
     auto const k = static_cast<std::size_t>(r.subject);
     std::string subject;
     if (r.subject >= 0) subject = of_source ? d.sources.at(k).name : d.folds.at(k).name;
-    d.why_not.push_back({r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), subject});
+    d.why_not.push_back(words::in_words(r, std::move(subject)));
   }
 }
 
@@ -138,7 +135,7 @@ i64 description::bytes_moved() const {
   i64 per_row = 0;
   for (auto const& s : sources) {
     i64 const apart = s.bytes_per_element * (s.stride < 0 ? -s.stride : s.stride);
-    per_row += std::max(s.bytes_per_element, std::min(apart, bytes_per_sector));
+    per_row += std::max(s.bytes_per_element, std::min(apart, words::bytes_per_sector));
   }
   return reads() ? facts.extent * per_row : 0;
 }
@@ -257,6 +254,12 @@ std::string bytes(double n) {
 std::string seconds(double s) {
   if (s < 1e-3) return formatted("{:.3g} us", s * 1e6);
   return s < 1 ? formatted("{:.3g} ms", s * 1e3) : formatted("{:.3g} s", s);
+}
+
+std::string several(i64 n, char const* thing) { return formatted("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+
+refused_choice in_words(refusal const& r, std::string subject) {
+  return {r.choice, formatted(fmt::runtime(r.reason), r.numbers[0], r.numbers[1]), std::move(subject)};
 }
 
 std::string tree(facts const& f) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Numbers as the renderers of explain say them. Compiled side, plan.
+// Numbers and refusals as explanations say them, and the words that those of all kinds share. Compiled side, plan.
 #pragma once
 
 #include <tally/plan/explain.hpp>
+#include <tally/plan/why_not.hpp>
 
 #include <string>
 
@@ -13,6 +14,12 @@ namespace tally::words {
 std::string bytes(double);
 /// "4.9 us", "1.2 ms".
 std::string seconds(double);
+/// "1 group", "3 groups".
+std::string several(i64 n, char const* thing);
+/// What a chip moves at least, however few bytes of it are wanted.
+inline constexpr i64 bytes_per_sector = 32;
+/// What a planner refused, with its numbers in its sentence; subject: the column or fold that it is about.
+refused_choice in_words(refusal const& r, std::string subject = {});
 /// "all 5 folds", "sum(_1), max(_1)": the subjects of one refusal made against several.
 struct refusal_group {
   std::string choice, reason, subjects;

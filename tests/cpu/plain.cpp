@@ -76,3 +76,14 @@ TEST_CASE("so have groups, however their elements lie") {
     check(from(shaped(x.data(), {37, n}, {2 * n, i64(2)})));   // neither
   }
 }
+
+TEST_CASE("so have few long groups that are copied, and those that cannot be") {
+  i64 const n = 3000;
+  auto const x = numbers(5 * n * 2);
+  auto const few_columns = from(shaped(x.data(), n, 5));
+  check_groups(few_columns | over<0>(sum(_1 * _1), max, argmin, logsumexp));
+  check_groups(few_columns | filter(_1 > 0.f) | over<0>(sum, count));
+  check_groups(few_columns | over<0>(sum(_1 * cast<float>(tally::index))));
+  check_groups(from(shaped(x.data(), {n, 5}, {i64(10), i64(2)})) | over<0>(sum(_1 * _1)));
+  check_groups(from(shaped(x.data(), n, 5), shaped(iota(5 * n), n, 5)) | over<0>(sum(_1 * cast<float>(_2))));
+}

@@ -100,12 +100,71 @@ TEST_CASE("the host folds strips of groups, or long groups one after another") {
   CHECK(at(from(shaped(x, 32, 2048)) | reduce(over<1>(sum.where(_1 > 0.f)))).route == "tile loop");
   auto const short_groups = at(from(shaped(x, 2048, 32)) | reduce(over<1>(sum.where(_1 > 0.f))));
   CHECK(short_groups.route == "strips of groups");
-  CHECK(refuses(short_groups.why_not, "tile loop", "shorter than " + std::to_string(cpu::long_group)));
+  CHECK(refuses(short_groups.why_not, "tile loop", "shorter than " + std::to_string(planning::long_group)));
   CHECK(refuses(short_groups.why_not, "whole strips", "not neighbours"));
   auto const columns = at(from(shaped(x, 2048, 32)) | filter(_1 > 0.f) | reduce(over<0>(sum)));
   CHECK(refuses(columns.why_not, "tile loop", "not neighbours in memory"));
   CHECK_FALSE(refuses(columns.why_not, "whole strips", ""));
   CHECK(refuses(at(from(shaped(x, 32, 2048)) | reduce(over<1>(sum(_1 * cast<float>(tally::index))))).why_not, "tile loop", "positions"));
+}
+
+TEST_CASE("the host copies few long groups that lie apart, if all of their columns are memory") {
+  std::vector<float> const x(1 << 15, 1.f);
+  auto const at = [&](auto r) { return explain(r, on::cpu.threads(2)).details().domains.back(); };
+  auto const few_columns = shaped(x, 8192, 4);
+  auto const memory = at(from(few_columns) | reduce(over<0>(sum(_1 * _1))));
+  CHECK(memory.route == "copied groups");
+  CHECK(says(memory.shape, "piece by piece"));
+  CHECK(memory.cut == "1 tile of every group, dealt to 2 threads");
+  CHECK(memory.why_not.empty());
+  CHECK(at(from(shaped(x, 2, 4096, 4)) | reduce(over<1>(sum(_1 * _1)))).route == "copied groups");
+  CHECK(at(from(shaped(x.data(), {4, 2048}, {4096, 2})) | reduce(over<1>(sum))).route == "copied groups");
+  auto const computed = at(from(few_columns, shaped(iota(1 << 15), 8192, 4)) | reduce(over<0>(sum(_1 * cast<float>(_2)))));
+  auto const answers = at(from(few_columns) | map(_1 - let(from(few_columns) | over<0>(mean))) | reduce(over<0>(sum(_1 * _1))));
+  for (auto const* d : {&computed, &answers}) {
+    CHECK(d->route == "strips of groups");
+    CHECK_FALSE(says(d->shape, "piece by piece"));
+    CHECK(d->cut == "1 strip on 2 threads");
+    CHECK(refuses(d->why_not, "copied groups", "computed"));
+    CHECK(refuses(d->why_not, "tile loop", "not neighbours"));
+    CHECK(refuses(d->why_not, "whole strips", "shorter than a strip"));
+  }
+  auto const positions = at(from(few_columns) | reduce(over<0>(sum(_1 * cast<float>(tally::index)))));
+  CHECK(positions.route == "strips of groups");
+  CHECK(refuses(positions.why_not, "copied groups", "positions"));
+  auto const many = at(from(shaped(x, 2048, 16)) | reduce(over<0>(sum(_1 * _1))));
+  CHECK(many.route == "strips of groups");
+  CHECK_FALSE(refuses(many.why_not, "copied groups", ""));
+}
+
+TEST_CASE("strips are cut as they are walked: along a row where its groups lie together, else through all groups") {
+  std::vector<float> const x(1 << 16, 1.f);
+  auto const at = [&](auto r) { return explain(r, on::cpu.threads(2)).details().domains[0]; };
+  auto const together = at(from(shaped(x.data(), {4, 8, 20}, {200, 20, 1})) | filter(_1 > 0.f) | reduce(over<1>(sum)));
+  CHECK(together.cut == "8 strips, up to 64 of them walked together, on 2 threads");
+  auto const apart = at(from(shaped(x.data(), {4, 8, 20}, {640, 80, 2})) | filter(_1 > 0.f) | reduce(over<1>(sum)));
+  CHECK(apart.cut == "5 strips on 2 threads");
+}
+
+TEST_CASE("a processor without the registers of vector loops folds groups element by element, and explain says so") {
+  std::vector<float> const x(1 << 16, 1.f);
+  auto const without_registers = [&](auto r) {
+    auto d = explain(r, on::cpu.threads(2)).details();
+    d.domains[0].why_not.clear();
+    d.domains[0].on_host.has_registers = false;
+    return grouped_explanation(d).details().domains[0];
+  };
+  auto const check = [&](auto r) {
+    auto const d = without_registers(r);
+    CHECK(d.route == "element by element");
+    CHECK(d.cut == std::to_string(d.groups) + " groups dealt to 2 threads");
+    CHECK(d.of.folds[0].block == "element by element");
+    CHECK(refuses(d.why_not, "vector loops", "registers"));
+  };
+  check(from(shaped(x.data(), 2048, 32)) | reduce(over<1>(sum)));
+  check(from(shaped(x.data(), 2048, 32)) | reduce(over<0>(sum)));
+  check(from(shaped(x.data(), 8192, 4)) | reduce(over<0>(sum(_1 * _1))));
+  CHECK(without_registers(from(shaped(x.data(), 32, 2048)) | reduce(over<1>(sum))).route == "tile loop");
 }
 
 TEST_CASE("a rounding point for every combination, and no more") {

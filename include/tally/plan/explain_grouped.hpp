@@ -2,7 +2,7 @@
 //
 // What explain has to say about a reduction with groupings, as plain data: one domain for each grouping and one for all folds of the
 // whole source, and the explanation that shows them. Layer 3, host only. run/explain_grouped.hpp reads a reduction into it;
-// dsl/plan/explain_grouped.cpp plans, words and renders it.
+// dsl/plan plans, words and renders it, one kind of domain a file.
 #pragma once
 
 #include <iosfwd>
@@ -12,6 +12,7 @@
 #include <tally/plan/axes.hpp>
 #include <tally/plan/explain.hpp>
 #include <tally/plan/find_keys.hpp>
+#include <tally/plan/host_axes.hpp>
 #include <tally/plan/keys_beside.hpp>
 #include <tally/plan/matrix_walk.hpp>
 #include <tally/plan/mixed.hpp>
@@ -51,9 +52,7 @@ struct domain_description {
   axes_layout at{};          ///< where its elements are
   i64 bytes_beside = 0;      ///< read beside the columns: offsets
   i64 bytes_of_answers = 0;  ///< of one group
-  bool looks_at_positions = false;
-  bool in_rows = false, in_columns = false; ///< how a host folds numbers of axes where they lie
-  bool in_turn = false;      ///< whether the tile loop of a host can take a group of axes
+  host_axes_facts on_host{}; ///< of axes: what decides how a host folds them
   bool shares_read = false;  ///< folded in the read of another domain
   int number_beside = -1;    ///< of keys that a GPU may fold in the read of another domain: their number among those; -1: it may not
   keys_beside_planned of_beside{}; ///< of those, where they are

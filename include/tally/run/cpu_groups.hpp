@@ -22,13 +22,11 @@ namespace tally::inline v0::cpu {
 /// and the nodes on the way to the roots stay in the second cache.
 inline constexpr i64 most_strips = 64;
 inline constexpr i64 least_strips = 4;
-/// Elements from which a group that lies together in memory is folded by the tile loop: for sums of f32 it overtakes strips at one
-/// row of lanes (10.1 to 8.6 GB/s at 128 elements, 3.9 to 9.5 at 100). EPYC 9004, one core, 2026-11-20, g++ -O2.
-inline constexpr i64 long_group = 128;
-/// Groups below which groups that do not lie side by side are copied to where they do, one after the other.
-inline constexpr i64 few_groups = 12, copied_group = 1024;
 /// Leaves of a group that are copied at once.
 inline constexpr i64 copied_leaves = 4;
+
+/// Whether the cores share each of the groups that are folded in turn, tile by tile, for there are too few to deal.
+constexpr bool shares_each_group(i64 groups, i64 leaves, int cores) { return groups < 4 * cores && leaves > leaves_per_tile; }
 
 namespace detail {
 
@@ -179,7 +177,7 @@ template <class Program, class Emit>
 void fold_in_turn(Program const& p, axes_layout const& at, int threads, Emit const& emit) {
   i64 const elements = shape_of<Program>.elements(), leaves = (at.extent - 1) / elements + 1;
   int const cores = threads > 0 ? threads : core_count();
-  if (at.groups < 4 * cores && leaves > leaves_per_tile) {
+  if (shares_each_group(at.groups, leaves, cores)) {
     for (i64 g = 0; g < at.groups; ++g) {
       auto const s = cpu::fold(program_of_group(p, at, g), threads);
       emit(g, i64(1), &s);
@@ -278,6 +276,23 @@ void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int 
   });
   if (chunks > 1) emit_roots(p, walk, chunks, partial, threads, emit);
 }
+
+/// What the planner knows of the groups of a program.
+template <class... Columns, class... Leaves>
+host_axes_facts host_axes_of(program<pack<Columns...>, Leaves...> const& p, axes_layout const& at) {
+  using Program = program<pack<Columns...>, Leaves...>;
+  host_axes_facts f{};
+  f.groups = at.groups;
+  f.extent = at.extent;
+  f.has_registers = has_registers();
+  if constexpr (folds_in_rows<Program>) f.in_rows = are_rows(p, at);
+  if constexpr (all_in_place<Program>) f.in_columns = column_walk<Program>::can(at);
+  f.looks_at_positions = needs_positions<Program>;
+  f.elements_together = groups_lie_together(p, at);
+  f.can_be_copied = can_be_copied<Program>;
+  f.lie = lie_of_strips(static_cast<pack<Columns...> const*>(nullptr), at);
+  return f;
+}
 } // namespace detail
 
 /// Folds every group, of which there is at least one with at least one element; emit(g, n, states) takes the states of groups
@@ -287,18 +302,19 @@ void fold_groups(Program const& p, axes_layout const& at, int threads, Emit cons
   constexpr leaf_shape shape = shape_of<Program>;
   i64 const leaves = (at.extent - 1) / shape.elements() + 1;
   int const cores = threads > 0 ? threads : core_count();
+  host_axes_route const route = choose_host_route(detail::host_axes_of(p, at));
   if constexpr (detail::folds_in_rows<Program>)
-    if (detail::has_registers() && detail::are_rows(p, at)) return detail::fold_rows(p, at, threads, emit);
+    if (route == host_axes_route::rows) return detail::fold_rows(p, at, threads, emit);
   if constexpr (detail::all_in_place<Program>)
-    if (detail::has_registers() && detail::column_walk<Program>::can(at))
+    if (route == host_axes_route::columns)
       return detail::fold_blocks(p, detail::column_walk<Program>(p, at, leaves, cores), leaves, cores, threads, emit);
   if constexpr (!detail::needs_positions<Program>)
-    if (at.extent >= long_group && detail::groups_lie_together(p, at)) return detail::fold_in_turn(p, at, threads, emit);
+    if (route == host_axes_route::in_turn) return detail::fold_in_turn(p, at, threads, emit);
   if constexpr (!detail::registers_are_certain)
-    if (!detail::has_registers()) return detail::fold_groups_plainly(p, at, leaves, threads, emit);
-  detail::strip_walk<Program> const walk(p, at);
+    if (route == host_axes_route::element_by_element) return detail::fold_groups_plainly(p, at, leaves, threads, emit);
   if constexpr (detail::can_be_copied<Program>)
-    if (at.extent >= copied_group && at.groups < few_groups && walk.apart()) return detail::fold_few_groups(p, at, threads, emit);
+    if (route == host_axes_route::copied) return detail::fold_few_groups(p, at, threads, emit);
+  detail::strip_walk<Program> const walk(p, at);
   detail::fold_blocks(p, detail::blocks_of_strips<Program>(walk, at, leaves, cores), leaves, cores, threads, emit);
 }
 

@@ -16,14 +16,13 @@ namespace detail {
 /// Whether neighbouring rows can be folded by themselves, and folding them: as numbers that lie in rows, or one after the other.
 template <class Program>
 bool can_fold_some(Program const& p, axes_layout const& at) {
-  if constexpr (folds_in_rows<Program>)
-    if (has_registers() && are_rows(p, at)) return true;
-  return !needs_positions<Program> && at.extent >= long_group && groups_lie_together(p, at);
+  auto const f = host_axes_of(p, at);
+  return planning::folds_rows(f) || planning::folds_in_turn(f);
 }
 template <class Program, class Emit>
 void fold_some(Program const& p, axes_layout const& at, i64 first, i64 end, Emit const& emit) {
   if constexpr (folds_in_rows<Program>)
-    if (has_registers() && are_rows(p, at)) return fold_some_rows(p, at, first, end, emit);
+    if (planning::folds_rows(host_axes_of(p, at))) return fold_some_rows(p, at, first, end, emit);
   if constexpr (!needs_positions<Program>)
     for (; first < end; first += leaves_per_tile) fold_some_in_turn(p, at, first, end < first + leaves_per_tile ? end : first + leaves_per_tile, emit);
 }

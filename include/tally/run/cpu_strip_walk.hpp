@@ -36,8 +36,19 @@ struct group_walker {
   }
 };
 
-/// How the elements of a strip lie: the groups beside each other, or the elements of each group, or neither.
-enum class strip_lie { groups_together, elements_together, apart };
+/// How the elements of strips lie.
+template <class... Columns>
+strip_lie lie_of_strips(pack<Columns...> const*, axes_layout const& at) {
+  auto const every_column_steps_by_one = [](grid_axis const& a) {
+    bool all = true;
+    int c = 0;
+    ((all = all && (!memory_column<Columns> || a.steps[c] == 1), ++c), ...);
+    return all;
+  };
+  if (at.kept_axes > 0 && at.kept[at.kept_axes - 1].extent >= groups_in_strip && every_column_steps_by_one(at.kept[at.kept_axes - 1]))
+    return strip_lie::groups_together;
+  return at.reduced_axes == 1 && every_column_steps_by_one(at.reduced[0]) ? strip_lie::elements_together : strip_lie::apart;
+}
 
 /// What a core walks through at once: strips of one program, from a leaf on.
 template <class Program>
@@ -51,14 +62,7 @@ public:
   static constexpr int width = groups_in_strip;
   static constexpr leaf_shape shape = shape_of<program_type>;
 
-  strip_walk(program_type const& p, axes_layout const& at) : p_(p), at_(at), row_groups_(at.groups) {
-    if (at.kept_axes > 0 && at.kept[at.kept_axes - 1].extent >= width && every_column_steps_by_one(at.kept[at.kept_axes - 1])) {
-      lie_ = strip_lie::groups_together;
-      row_groups_ = at.kept[at.kept_axes - 1].extent;
-    } else if (at.reduced_axes == 1 && every_column_steps_by_one(at.reduced[0])) {
-      lie_ = strip_lie::elements_together;
-    }
-    strips_in_row_ = (row_groups_ - 1) / width + 1;
+  strip_walk(program_type const& p, axes_layout const& at) : p_(p), at_(at) {
     for (int c = 0; c < column_count; ++c) {
       end_[c] = 1;
       auto const reach = [&](grid_axis const& a) { end_[c] += a.steps[c] > 0 ? (a.extent - 1) * a.steps[c] : 0; };
@@ -66,7 +70,6 @@ public:
       for (int k = 0; k < at.reduced_axes; ++k) reach(at.reduced[k]);
     }
   }
-  bool apart() const { return lie_ == strip_lie::apart; }
   i64 strips() const { return at_.groups / row_groups_ * strips_in_row_; }
   /// The first group that a strip answers for.
   i64 first_group(i64 strip) const { return strip / strips_in_row_ * row_groups_ + strip % strips_in_row_ * width; }
@@ -114,16 +117,10 @@ private:
   using folders = pack<folder<Leaves>...>;
   program_type const& p_;
   axes_layout const& at_;
-  strip_lie lie_ = strip_lie::apart;
-  i64 row_groups_, strips_in_row_ = 1;
+  strip_lie lie_ = lie_of_strips(static_cast<pack<Columns...> const*>(nullptr), at_);
+  i64 row_groups_ = planning::groups_of_strips(at_, lie_), strips_in_row_ = planning::strips_of(row_groups_);
   i64 end_[column_count > 0 ? column_count : 1]; ///< behind the last element of a column
 
-  static bool every_column_steps_by_one(grid_axis const& a) {
-    bool all = true;
-    int c = 0;
-    ((all = all && (!memory_column<Columns> || a.steps[c] == 1), ++c), ...);
-    return all;
-  }
   /// How many groups of a strip belong to the strip before it: where groups lie together, a strip is always full.
   int groups_skipped(i64 strip) const { return lie_ == strip_lie::groups_together ? width - groups_of(strip) : 0; }
   /// Where the groups of a strip begin; the first alone where the others lie beside it.

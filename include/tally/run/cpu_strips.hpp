@@ -7,14 +7,13 @@
 
 #include <vector>
 
-#include <tally/fold/groups.hpp>
+#include <tally/plan/host_axes.hpp>
 #include <tally/run/cpu_fold.hpp>
 #include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
 
-/// Groups that are folded side by side.
-inline constexpr int groups_in_strip = 16;
+using planning::groups_in_strip;
 /// Bytes of a group up to which the prefetcher of a core follows sixteen of them by itself: sums of rows of 64 f32 ran at 8.5 GB/s
 /// with and 12.2 without being asked for ahead, rows of 128 at 8.6 and 5.4. EPYC 9004, one core, 2026-11-20, g++ -O2.
 inline constexpr int prefetched_group = 256;

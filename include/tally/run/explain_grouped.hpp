@@ -89,12 +89,7 @@ template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
   out.at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
   out.groups = out.at.groups;
   out.of.facts.extent = out.at.extent;
-  out.looks_at_positions = cpu::detail::needs_positions<Program>;
-  if constexpr (cpu::detail::folds_in_rows<Program>)
-    out.in_rows = cpu::detail::are_rows(d.program, out.at);
-  out.in_turn = !out.looks_at_positions && cpu::detail::groups_lie_together(d.program, out.at);
-  if constexpr (cpu::detail::all_in_place<Program>)
-    out.in_columns = !out.in_rows && cpu::detail::column_walk<Program>::can(out.at);
+  out.on_host = cpu::detail::host_axes_of(d.program, out.at);
   if constexpr (Program::lowerable)
     out.ptx_of = &ptx_of_axes<Program, Nodes>;
 }

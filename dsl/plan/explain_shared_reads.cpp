@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which domains of a reduction share a read, planned and in words: columns, rows and the whole of a matrix, and keys beside a read; and
+// why others do not. Compiled side, plan.
+#include "base/formatted.hpp"
+#include "plan/domains.hpp"
+#include "plan/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tally::words {
+
+namespace {
+
+/// Plans the keyed groupings that another read may fold too.
+void plan_keys_beside(grouped_description& d) {
+  i64 room = most_bytes_beside;
+  for (auto& one : d.domains)
+    if (d.head.on_gpu && one.number_beside >= 0 && reads(one)) {
+      one.of_beside = make_keys_beside_plan(keys_of(one), room);
+      room -= one.of_beside.joins ? one.of_beside.shared_bytes : 0;
+    }
+  d.mixed.bytes_beside = most_bytes_beside - room;
+}
+/// The domains of keys that join a read.
+template <class F>
+void for_each_beside(grouped_description& d, F const& f) {
+  for (auto& one : d.domains)
+    if (one.of_beside.joins) f(one);
+}
+void read_keys_apart(grouped_description& d, char const* reason) {
+  for_each_beside(d, [&](domain_description& one) {
+    one.of_beside.joins = false;
+    one.of_beside.why_not.add("the same read", reason);
+  });
+  d.mixed.bytes_beside = 0;
+}
+
+/// Whether columns, rows and the whole of a matrix are one read, with or without keys beside.
+void plan_matrix(grouped_description& d) {
+  if (!d.head.on_gpu || !d.is_matrix || !reads(d.of_matrix())) return;
+  d.mixed.of.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = d.of_matrix().of.facts.sources[c].address_alignment;
+  d.joined = make_mixed_plan(d.mixed);
+  if (d.joined.joins || d.mixed.bytes_beside == 0) return;
+  mixed_facts alone = d.mixed;
+  alone.bytes_beside = 0;
+  if (auto const apart = make_mixed_plan(alone); apart.joins) {
+    d.joined = apart;
+    read_keys_apart(d, "its table does not fit beside the tiles of the matrix");
+  }
+}
+/// Whether the folds of the whole and keys are one read, or keys alone.
+void plan_whole(grouped_description& d) {
+  int reads_there = 0;
+  bool exact = false;
+  for_each_beside(d, [&](domain_description const&) { ++reads_there; });
+  if (reads_there == 0 || d.joined.joins) return;
+  for (int i = 0; i < d.whole.fold_count; ++i) exact = exact || d.whole.folds[i].exact;
+  auto& last = d.domains.back();
+  bool const any_whole = last.kind == grouping_kind::whole && reads(last);
+  if (!planning::keys_join_the_whole(reads_there, any_whole, exact)) {
+    read_keys_apart(d, exact ? "exact sums of the whole are folded by windows, not row by row" : "nothing else of this reduction is folded element by element");
+    return;
+  }
+  d.whole.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.whole.sources[c].address_alignment = d.head.sources[c].address_alignment;
+  d.of_whole = make_plan(d.whole);
+  if (any_whole) last.has_keys_beside = last.of.facts.keys_beside = true;
+}
+
+std::string blocks_of_matrix(grouped_description const& d) {
+  return formatted("{} bands x {} parts x {} chunks = {} of {} threads", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
+                   several(d.joined.blocks(), "block"), mixed_threads);
+}
+/// Keys that are folded in the read of a domain, or in that of the first of them.
+void word_keys_beside(grouped_description& d) {
+  domain_description* read = d.joined.joins ? &d.of_matrix() : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
+  for_each_beside(d, [&](domain_description& one) {
+    auto const& table = one.of_beside;
+    one.shares_read = read != nullptr;
+    one.route = "table beside";
+    one.of_keys = {table.plan, 0, table.shared_bytes, {}};
+    one.blocks = 0;
+    one.shape = formatted("{} in shared memory of every block of {}, {} of {}, which adds the elements that it holds to it, and the table to the others' in the end{}",
+                          several(table.plan.replicas, "table"), read != nullptr ? "the read of " + read->name : "one read of the source", bytes(double(table.shared_bytes)),
+                          several(one.groups, "slot"), table.plan.gives_in_bulk ? " by the bulk engine" : "");
+    one.cut = d.joined.joins ? blocks_of_matrix(d)
+                             : formatted("{} of {} threads, {} a warp", several(d.of_whole.blocks, "block"), d.of_whole.plan.threads_per_block,
+                                         several(d.of_whole.plan.leaves_per_warp, d.of_whole.plan.leaves_per_warp == 1 ? "leaf" : "leave"));
+    one.why_not.clear();
+    for (auto& s : one.of.sources) s.load = "with the others of its read", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
+    if (read == nullptr) one.has_keys_beside = true, read = &one;
+  });
+  for (auto& one : d.domains)
+    if (one.number_beside >= 0 && !one.of_beside.joins) add_refusals(one, one.of_beside.why_not);
+}
+
+/// Columns, rows and the whole of a matrix that are one read.
+void word_matrix(grouped_description& d) {
+  for (int i = 0; i < d.joined.why_not.count; ++i) d.why_not.push_back(in_words(d.joined.why_not.entries[i]));
+  if (!d.joined.joins) return;
+  auto& first = d.of_matrix();
+  auto const join = [&](domain_description& one) {
+    one.shares_read = &one != &first;
+    one.route = "mixed";
+    one.shape = one.shares_read ? "folded in the read of " + first.name : "every domain of one read folds the tiles of the matrix";
+    one.cut = formatted("{}, {}", blocks_of_matrix(d),
+                        d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
+                                                   : std::string("a tile that threads fill"));
+    one.why_not.clear();
+    for (auto& s : one.of.sources) s.load = "tiles in shared memory", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
+  };
+  join(first);
+  if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
+  if (d.joined.total_joins()) join(d.domains.back());
+}
+
+/// Columns, rows and the whole of a matrix that the host folds in one walk.
+void word_walk(grouped_description& d) {
+  if (d.head.on_gpu || !d.is_matrix) return;
+  d.walk.threads = d.head.threads;
+  auto const cut = cut_matrix_walk(d.walk);
+  if (!cut.joins) return;
+  domain_description* first = nullptr;
+  auto const join = [&](domain_description& one) {
+    one.shares_read = first != nullptr;
+    one.cut = first != nullptr ? "in the walk of " + first->name
+                               : formatted("one walk, {} at a time folded every way while a cache has them, {} dealt to {}",
+                                           several(cut.of_turn, cut.columns ? "lane" : "row"), several(cut.chunks(), "chunk"), several(d.head.threads, "thread"));
+    if (first == nullptr) first = &one;
+  };
+  for (std::size_t i = 0; i < d.domains.size(); ++i)
+    if ((int(i) == d.columns && cut.columns) || (int(i) == d.rows && d.walk.folds_rows) || (d.domains[i].kind == grouping_kind::whole && d.walk.folds_whole))
+      join(d.domains[i]);
+}
+
+} // namespace
+
+void plan_shared_reads(grouped_description& d) {
+  plan_keys_beside(d);
+  plan_matrix(d);
+  plan_whole(d);
+}
+
+void word_shared_reads(grouped_description& d) {
+  word_matrix(d);
+  word_walk(d);
+  word_keys_beside(d);
+}
+
+void refuse_one_read(grouped_description& d) {
+  domain_description const* first = nullptr;
+  for (auto const& one : d.domains) {
+    if (!reads(one) || one.shares_read || one.kind == grouping_kind::elements) continue; // those have said what joins them to their lets
+    if (first == nullptr) {
+      first = &one;
+      continue;
+    }
+    if (std::any_of(one.origins.begin(), one.origins.end(), [](auto const& o) { return o.home == column_home::answers; })) {
+      d.why_not.push_back({"one read with " + first->name, "answers of a let must all be there before they are looked at", one.name});
+      continue;
+    }
+    std::string reason = d.head.on_gpu ? "each has a launch of its own" : "each has a walk of its own";
+    if (d.head.on_gpu && one.bytes_read() <= d.head.facts.target.l2_bytes)
+      reason += formatted(", and finds the source in the L2 of {}", bytes(double(d.head.facts.target.l2_bytes)));
+    if (std::any_of(one.of.sources.begin(), one.of.sources.end(), [](auto const& s) { return s.staged; }))
+      reason += ", and copies what is in host memory again";
+    d.why_not.push_back({"one read with " + first->name, reason, one.name});
+  }
+}
+
+} // namespace tally::words
