@@ -10,6 +10,7 @@
 #include <tally/run/cpu_groups.hpp>
 #include <tally/run/cpu_segments.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace tally::words {
@@ -78,6 +79,23 @@ void word_axes_of_host(domain_description& d) {
   }
 }
 
+void word_keys_of_host(domain_description& d) {
+  auto const needs_order = [&](auto const& f) { return !f.law.order_free && !f.exact && d.of.facts.promise != contract::fast; };
+  d.cut = "elements dealt to " + several(d.of.threads, "thread");
+  if (d.kind != grouping_kind::keys) {
+    d.route = "found keys";
+    d.shape = "one walk finds the keys, a second folds by their number among them";
+  } else if (std::all_of(d.of.folds.begin(), d.of.folds.end(), needs_order)) {
+    d.route = "sorted elements";
+    d.shape = "elements are sorted by bin, and those of a bin are folded along their own tree";
+  } else {
+    d.route = "tables";
+    d.shape = "every thread has a table of all bins, or a range of the bins of one table";
+  }
+  for (auto const& f : d.of.folds)
+    if (needs_order(f)) d.why_not.push_back({"states in tables", "its bits depend on the order, so elements are sorted by bin first", f.name});
+}
+
 } // namespace
 
 void word_host_domain(domain_description& d) {
@@ -96,13 +114,7 @@ void word_host_domain(domain_description& d) {
     d.cut = formatted("runs of equal cost, elements and {} for each segment, dealt to {}", cpu::cost_of_segment, threads);
     break;
   default:
-    d.route = d.kind == grouping_kind::keys ? "tables" : "found keys";
-    d.shape = d.kind == grouping_kind::keys ? "every thread has a table of all bins, or a range of the bins of one table"
-                                            : "one walk finds the keys, a second folds by their number among them";
-    d.cut = "elements dealt to " + threads;
-    for (auto const& f : d.of.folds)
-      if (!f.law.order_free && !f.exact && d.of.facts.promise != contract::fast)
-        d.why_not.push_back({"states in tables", "its bits depend on the order, so elements are sorted by bin first", f.name});
+    word_keys_of_host(d);
   }
 }
 

@@ -32,6 +32,10 @@
 
 namespace tally::inline v0 {
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion" // of the pairs that a zip shows to those that it means
+#endif
 /// A view that is computed by host code only, as a column's elements. `why` is the why-not of its lowering.
 template <class View>
 struct host_view {
@@ -44,6 +48,9 @@ struct host_view {
   }
   constexpr std::size_t size() const { return static_cast<std::size_t>(ranges::size(view)); }
 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 namespace detail {
 

@@ -149,7 +149,7 @@ TEST_CASE("bounds that make no bins are an error that names them") {
   CHECK_THROWS_AS(run(from(x) | histogram(1, 1, 4)), bad_bounds);
   CHECK_THROWS_AS(run(from(x) | histogram(0, std::numeric_limits<double>::infinity(), 4)), bad_bounds);
   CHECK_THROWS_WITH(run(from(x) | histogram(even_bins(_1, 0, 1, 2), even_bins(_1, 3, 2, 2))),
-                    "[tally-E21] histogram axis 1 has the bounds 3.000000 and 2.000000: they are finite, and the first is below the second. "
+                    "[tally-E21] histogram axis 1 has the bounds 3 and 2; it takes finite ones, the first below the second, that are a finite number apart. "
                     "docs/errors.md#E21");
   CHECK_THROWS_AS(run(from(x) | histogram(0, 1, -1)), extent_mismatch);
   CHECK_THROWS_AS(run(from(x) | histogram(even_bins(_1, 0, 1, i64(1) << 20), even_bins(_1, 0, 1, i64(1) << 20))), too_large);

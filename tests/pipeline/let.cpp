@@ -135,3 +135,12 @@ TEST_CASE("its text says what is looked at") {
   auto const mu = from(shaped(x, 3, 4)) | over<1>(mean);
   CHECK(text_of(from(shaped(x, 3, 4)) | over<1>(sum(_1 - let(mu)))) == "from(f32[3 x 4]) | reduce(over<1>(sum(_1 - let(over<1>(mean(_1))))))");
 }
+
+TEST_CASE("answers that are conditions are seen as such, of all and of every row") {
+  std::vector<float> const x{1, 5, 2, 0};
+  auto const matrix = from(shaped(x, 2, 2));
+  CHECK(run(from(x) | sum.where(let(from(x) | any(_1 > 4.f)))) == 8.f);
+  auto const rows = run(matrix | map(select(let(matrix | over<1>(any(_1 > 4.f))), _1, 0.f)) | over<1>(sum));
+  CHECK(rows(0) == 6.f);
+  CHECK(rows(1) == 0.f);
+}

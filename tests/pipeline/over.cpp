@@ -100,3 +100,15 @@ TEST_CASE("its text names axes and extents") {
   CHECK(text_of(from(shaped(x, 3, 4), along<1>(w)) | filter(_1 > 0.f) | reduce(over<0, 1>(sum), over<1>(mean, max(_2)), count)) ==
         "from(f32[3 x 4], along<1>(f32[4])) | filter(_1 > 0) | reduce(over<0, 1>(sum(_1)), over<1>(mean(_1), max(_2)), count)");
 }
+
+TEST_CASE("an array of answers is a source with its axes") {
+  std::vector<int> numbers(24);
+  for (int i = 0; i < 24; ++i) numbers[std::size_t(i)] = i;
+  auto const matrix = run(from(shaped(numbers, 2, 3, 4)) | over<0>(sum), on::cpu);
+  static_assert(column_like<decltype((matrix))> && !column_like<std::remove_const_t<decltype(matrix)>>); // a temporary one would be gone
+  auto const row = run(from(matrix) | over<0>(sum), on::cpu);
+  REQUIRE(row.size() == 4);
+  for (std::size_t j = 0; j < 4; ++j) CHECK(row[j] == matrix(0, j) + matrix(1, j) + matrix(2, j));
+  CHECK(run(from(matrix) | sum, on::cpu) == 276);
+  CHECK(run(from(row) | sum, on::cpu) == 276);
+}

@@ -269,7 +269,7 @@ TEST_CASE("keys whose folds need an order are sorted, and so are those that are 
   CHECK(found.details().passes() == 3);
   CHECK(says(found.details().domains[0].of.folds[0].rounding, "at most"));
   for (char const* plan : {"tally::find_keys_plan{", "tally::sorted_keys_plan{"}) CHECK(says(read(found)["domains"][0]["plan"].get<std::string>(), plan));
-  CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "tables");
+  CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "sorted elements");
 }
 
 TEST_CASE("long rows by key are sorted where their slots are many") {

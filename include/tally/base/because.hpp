@@ -33,6 +33,16 @@ struct ill_formed {
   TALLY_HD constexpr ill_formed or_else(T const&) const {
     return {};
   }
+  template <class T>
+  TALLY_HD constexpr ill_formed operator[](T const&) const {
+    return {};
+  }
+  template <class T>
+  TALLY_HD constexpr ill_formed extent(T const&) const {
+    return {};
+  }
+  TALLY_HD constexpr ill_formed const* begin() const { return nullptr; }
+  TALLY_HD constexpr ill_formed const* end() const { return nullptr; }
   TALLY_HD constexpr ill_formed maybe() const { return {}; }
   TALLY_HD constexpr ill_formed ignoring_nan() const { return {}; }
   TALLY_HD constexpr ill_formed checked() const { return {}; }

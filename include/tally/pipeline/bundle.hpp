@@ -41,6 +41,20 @@ constexpr auto joined(A const& a, B const& b) {
 }
 } // namespace detail
 
+namespace detail {
+/// The one column that is read, where a range is one or shows one as it is.
+template <class Sized>
+constexpr auto sole_column(Sized const& s) {
+  return s;
+}
+template <class Sized>
+constexpr auto sole_column(column_bundle<pack<Sized>, pack<placeholder<0>>> const& b) {
+  return b.columns.first;
+}
+template <class R>
+concept one_column = column_like<R> && requires(R&& r) { sole_column(as_column(static_cast<R&&>(r))).column; };
+} // namespace detail
+
 /// One bundle of columns and bundles, in their order.
 template <class One>
 constexpr auto bundle_of(One const& one) {

@@ -15,7 +15,7 @@ template <class T>
 inline constexpr bool holds_offsets<sized_column<contiguous<T>>> = integer<T> && sizeof(T) >= 4;
 /// Integers of 32 or 64 bits, one after the other in memory that outlives the call.
 template <class R>
-concept offsets_like = column_like<R> && holds_offsets<decltype(as_column(std::declval<R>()))>;
+concept offsets_like = one_column<R> && holds_offsets<decltype(sole_column(as_column(std::declval<R>())))>;
 } // namespace detail
 
 /// Folds of segments, before it is known what of.
@@ -57,7 +57,7 @@ struct folded_by_segment {
 template <class Offsets, class... Folds>
   requires detail::offsets_like<Offsets>
 constexpr auto by_segment(Offsets&& offsets, Folds... folds) {
-  auto const o = as_column(static_cast<Offsets&&>(offsets));
+  auto const o = detail::sole_column(as_column(static_cast<Offsets&&>(offsets)));
   using Offset = typename decltype(o.column)::value_type;
   return folded_by_segment<Offset, Folds...>{{o.column.data, o.extent}, make_pack(folds...)};
 }

@@ -158,20 +158,6 @@ struct column_of<M> {
   }
 };
 
-namespace detail {
-/// The one column that is read, where a range is one or shows one as it is.
-template <class Sized>
-constexpr auto sole_column(Sized const& s) {
-  return s;
-}
-template <class Sized>
-constexpr auto sole_column(column_bundle<pack<Sized>, pack<placeholder<0>>> const& b) {
-  return b.columns.first;
-}
-template <class R>
-concept one_column = column_like<R> && requires(R&& r) { sole_column(as_column(static_cast<R&&>(r))).column; };
-} // namespace detail
-
 /// A column or range with axes: its elements, row by row. run() throws extent_mismatch unless the extents multiply to its size.
 template <class R, class... Extents>
   requires detail::one_column<R> && detail::extents_of_axes<Extents...>

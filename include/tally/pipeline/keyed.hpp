@@ -152,4 +152,7 @@ private:
   }
 };
 
+template <class Axes, int Dims, bool DropsStrays, class Key, class... Folds>
+inline constexpr bool looks_back<folded_by_key<Axes, Dims, DropsStrays, Key, Folds...>> = looks_back<Key> || (false || ... || looks_back<Folds>);
+
 } // namespace tally::inline v0

@@ -43,10 +43,22 @@ constexpr sized_column<counting<T>> iota(T start, i64 n, T step = T(1)) {
 template <class Range>
 struct column_of;
 
+namespace detail {
+/// Integers of 128 bits, which are arithmetic types or not as the compiler's dialect says.
+template <class T>
+inline constexpr bool has_128_bits = false;
+#ifdef __SIZEOF_INT128__
+template <>
+inline constexpr bool has_128_bits<__int128_t> = true;
+template <>
+inline constexpr bool has_128_bits<__uint128_t> = true;
+#endif
+} // namespace detail
+
 /// What a column is made of: a number the library knows, or a trivially copyable type of the user's.
 template <class T>
 concept element =
-    __is_trivially_copyable(T) && (real<T> ? sizeof(T) <= 8 : !std::is_arithmetic_v<T>);
+    __is_trivially_copyable(T) && (real<T> ? sizeof(T) <= 8 : !std::is_arithmetic_v<T> && !detail::has_128_bits<T>);
 
 namespace detail {
 template <class R>
@@ -63,8 +75,6 @@ template <class R>
 inline constexpr bool is_sized_column = false;
 template <class C>
 inline constexpr bool is_sized_column<sized_column<C>> = true;
-template <class R>
-concept own_column = requires(R& r) { column_of<std::remove_cvref_t<R>>::make(r); };
 /// A std::array, whose elements lie in itself.
 template <class R>
 concept holds_its_elements =
@@ -75,6 +85,10 @@ template <class R>
 concept outlives_the_call =
     std::is_lvalue_reference_v<R> ||
     (std::is_trivially_copy_constructible_v<std::remove_cvref_t<R>> && !holds_its_elements<std::remove_cvref_t<R>>);
+/// What says itself how it is read; where it owns its elements it must outlive the call.
+template <class R>
+concept own_column = requires(R& r) { column_of<std::remove_cvref_t<R>>::make(r); } &&
+                     (outlives_the_call<R> || !requires { column_of<std::remove_cvref_t<R>>::owns; });
 } // namespace detail
 
 /// What from() takes.

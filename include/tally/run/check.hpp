@@ -12,6 +12,8 @@
 namespace tally::inline v0 {
 
 namespace detail {
+/// Throws bad_bounds: of an axis of a histogram.
+[[noreturn]] void throw_bad_bounds(int axis, double low, double high);
 /// What can be wrong with a column.
 struct column_to_check {
   bool is_null;

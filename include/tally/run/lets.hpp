@@ -8,6 +8,7 @@
 
 #include <tally/element/earlier.hpp>
 #include <tally/run/arena.hpp>
+#include <tally/run/heap_array.hpp>
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/same_let.hpp>
 
@@ -151,7 +152,9 @@ T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::gpu_
   auto& memory = kept.keep(memory_of_answers{});
   auto const bytes = static_cast<std::size_t>(at.groups) * sizeof(T);
   if (at.groups > 0 && (at.extent == 0 || decltype(d.program)::leaf_count == 0)) {
-    std::vector<T> const same(static_cast<std::size_t>(at.groups), group_answer(get<0>(d.nodes), d.program.leaves, d.program.identity(), at.extent));
+    heap_array<T> const same(static_cast<std::size_t>(at.groups));
+    for (i64 g = 0; g < at.groups; ++g)
+      same[static_cast<std::size_t>(g)] = group_answer(get<0>(d.nodes), d.program.leaves, d.program.identity(), at.extent);
     memory.answers = gpu::stage(same.data(), bytes, where.ordinal, where.queue);
   } else if (at.groups > 0) {
     auto p = d.program;

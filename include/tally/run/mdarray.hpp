@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tally/base/numbers.hpp>
+#include <tally/pipeline/grid.hpp>
 #include <tally/run/cpu_door.hpp>
 
 namespace tally::inline v0 {
@@ -96,6 +97,19 @@ private:
   }
   i64 extents_[Rank]{};
   T* data_ = nullptr;
+};
+
+/// Answers of several axes are read with them; of one, as any container.
+template <element T, int Rank>
+  requires(Rank > 1)
+struct column_of<mdarray<T, Rank>> {
+  static constexpr bool owns = true;
+  static auto make(mdarray<T, Rank> const& a) {
+    shaped_column<contiguous<T>, Rank> out{{a.data()}, static_cast<i64>(a.size()), {}};
+    for (int k = 0; k < Rank; ++k)
+      out.axes[k] = a.extent(k);
+    return out;
+  }
 };
 
 } // namespace tally::inline v0

@@ -22,8 +22,7 @@ namespace detail {
 template <class Where>
 void check_bins(Where const& where, i64 groups) {
   if (where.fault.axis >= 0)
-    throw bad_bounds("histogram axis " + std::to_string(where.fault.axis) + " has the bounds " + std::to_string(where.fault.low) +
-                     " and " + std::to_string(where.fault.high) + ": they are finite, and the first is below the second.");
+    throw_bad_bounds(where.fault.axis, where.fault.low, where.fault.high);
   for (i64 const n : where.extents)
     if (n < 0)
       throw extent_mismatch("by_key has " + std::to_string(n) + " bins.");
