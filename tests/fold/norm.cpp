@@ -48,3 +48,22 @@ TEST_CASE("a norm of an expression: the distance of two columns, and of what pas
   CHECK(run(from(x, y) | norm_inf(_1 - _2)) == 3.0);
   CHECK(run(from(x, y) | norm<1>(_2).where(_1 > 1.0)) == 4.0);
 }
+
+TEST_CASE("powers of integers do not leave their range") {
+  std::vector<int> const x{-100'000};
+  std::vector<i64> const wide{3'000'000'000, -4'000'000'000};
+  CHECK(run(from(x) | norm<4>) == doctest::Approx(100'000.0));
+  CHECK(run(from(x) | norm<4>.in<double>()) == doctest::Approx(100'000.0));
+  CHECK(run(from(wide) | norm<2>) == 5e9);
+  CHECK(run(from(wide) | norm<1>) == 7'000'000'000);
+}
+
+TEST_CASE("a norm leaves NaN out, and says what it is asked to say of nothing") {
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> const x{1, nan, -3}, nothing;
+  CHECK(run(from(x) | norm_inf.ignoring_nan()) == 3.0);
+  CHECK(run(from(x) | norm<1>.ignoring_nan()) == 4.0);
+  CHECK(run(from(nothing) | norm_inf.or_else(-1.0)) == -1.0);
+  CHECK_FALSE(run(from(nothing) | norm_inf.maybe()).has_value());
+  CHECK(run(from(x) | max.maybe().ignoring_nan()) == 1.0);
+}

@@ -191,7 +191,7 @@ template <class... Given>
 struct the_fold_has_no_such_form : ill_formed {
   static_assert(never<Given...>, "[tally-R21] this fold has no such form: checked() and compensated() are forms of "
                                  "sum, as in sum.checked() / count; in<T>() is one of folds that add or multiply, not "
-                                 "of min or count. docs/errors.md#R21");
+                                 "of min or count; ignoring_nan() is one of folds of elements. docs/errors.md#R21");
 };
 template <class... Given>
 struct a_range_is_no_element : ill_formed {

@@ -94,6 +94,8 @@ private:
     return folded_call<Op, As...>{make_pack(as...)};
   }
 };
+template <class Fold>
+struct maybe_fold;
 /// A fold with an answer for the empty case.
 template <class Fold, class Value>
 struct or_else_fold {
@@ -107,6 +109,17 @@ struct or_else_fold {
     auto f = fold.where(condition);
     return or_else_fold<decltype(f), Value>{f, value};
   }
+  /// The fold of the elements that are no NaN, with the same answer for the empty case.
+  constexpr auto ignoring_nan() const {
+    auto f = fold.ignoring_nan();
+    return or_else_fold<decltype(f), Value>{f, value};
+  }
+  /// Another answer for the empty case, or none.
+  template <class T>
+  constexpr auto or_else(T other) const {
+    return or_else_fold<Fold, T>{fold, other};
+  }
+  constexpr auto maybe() const { return maybe_fold<Fold>{fold}; }
   /// The same fold kept in accumulators of type T.
   template <class T>
     requires has_an_accumulator<Fold>
@@ -131,6 +144,11 @@ struct maybe_fold {
   template <class P>
   constexpr auto where(P condition) const {
     auto f = fold.where(condition);
+    return maybe_fold<decltype(f)>{f};
+  }
+  /// The fold of the elements that are no NaN, its answer optional as before.
+  constexpr auto ignoring_nan() const {
+    auto f = fold.ignoring_nan();
     return maybe_fold<decltype(f)>{f};
   }
   /// The same fold kept in accumulators of type T.

@@ -63,7 +63,9 @@ struct folding {
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
   constexpr auto ignoring_nan() const {
     auto o = op.ignoring_nan();
-    if constexpr (requires { requires decltype(o)::looks_for_nan; }) {
+    if constexpr (Values::size == 0)
+      return because::the_fold_has_no_such_form<Op>{};
+    else if constexpr (requires { requires decltype(o)::looks_for_nan; }) {
       return folding<decltype(o), Values, Mask>{o, values, mask};
     } else {
       auto p = both_masks(mask, unpack([](auto... v) { return (!is_nan(v) && ...); }, values));

@@ -26,18 +26,27 @@ struct root {
       return math::pow(real_argument(s), decltype(real_argument(s))(1) / P);
   }
 };
-/// |x|^P by repeated multiplication.
+/// |x|^P by repeated multiplication; of integers in doubles from P = 2 on, for few have room for their powers.
 template <int P>
 struct power {
   static constexpr char const* spelling = P == 1 ? "abs" : (P == 2 ? "squared_abs" : "power_abs");
   template <class A>
     requires requires(A a) { abs::apply(a); }
   TALLY_INLINE static constexpr auto apply(A a) {
-    auto const x = abs::apply(a);
+    auto const x = abs::apply(base(a));
     auto r = x;
     for (int k = 1; k < P; ++k)
       r = times::apply(r, x);
     return r;
+  }
+
+private:
+  template <class A>
+  TALLY_INLINE static constexpr auto base(A a) {
+    if constexpr (P > 1 && integer<A>)
+      return static_cast<double>(a);
+    else
+      return a;
   }
 };
 } // namespace op
