@@ -61,16 +61,21 @@ struct folding {
     return {};
   }
   /// Elements that are NaN do not take part; min and max become minimumNumber and maximumNumber of IEEE 754-2019.
+  template <class O = Op>
+    requires(Values::size > 0)
   constexpr auto ignoring_nan() const {
     auto o = op.ignoring_nan();
-    if constexpr (Values::size == 0)
-      return because::the_fold_has_no_such_form<Op>{};
-    else if constexpr (requires { requires decltype(o)::looks_for_nan; }) {
+    if constexpr (requires { requires decltype(o)::looks_for_nan; }) {
       return folding<decltype(o), Values, Mask>{o, values, mask};
     } else {
       auto p = both_masks(mask, unpack([](auto... v) { return (!is_nan(v) && ...); }, values));
       return folding<decltype(o), Values, decltype(p)>{o, values, p};
     }
+  }
+  template <class O = Op>
+    requires(Values::size == 0)
+  auto ignoring_nan() const -> because::the_fold_has_no_such_form<O> {
+    return {};
   }
   /// A sum that reports 64-bit overflow as an error instead of wrapping.
   template <class O = Op>

@@ -76,8 +76,8 @@ constexpr bool one_ragged_leaf(axes_plan const& p) { return p.one_leaf && !p.ext
 /// Lanes of a thread whose loads are in flight together: eight loads, and where loads are narrow more, until they bring as much as eight
 /// of 16 bytes.
 constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
-  bool const few_groups = p.threads_across < 32;
-  int const most = f.of.state_bytes() > 8 ? loads_in_flight : !few_groups ? 32 : p.groups_per_thread > 1 ? 16 : loads_in_flight;
+  bool const part_of_a_warp = p.threads_across < 32;
+  int const most = f.of.state_bytes() > 8 ? loads_in_flight : !part_of_a_warp ? 32 : p.groups_per_thread > 1 ? 16 : loads_in_flight;
   int const wanted_bytes = (one_ragged_leaf(p) ? 8 : 16) * loads_in_flight;
   int loads = 0, bytes = 0, lanes = 1; // the first two of a lane
   for (int c = 0; c < f.of.source_count; ++c) {

@@ -4,6 +4,8 @@
 // told: then it is run twice.
 #pragma once
 
+#include <cstring>
+
 #include <tally/pipeline/let.hpp>
 
 namespace tally::inline v0::detail {
