@@ -25,9 +25,9 @@ inline device_memory room_for(tables const& of, keys_request const& r) {
   return {};
 }
 
-/// Until the end of a scope no other thread queues launches between those of this read, whose room is the stream's.
+/// Where the room of a read is the stream's, nobody queues between its launches.
 inline std::unique_lock<std::mutex> nobody_between(keys_request const& r) {
-  return r.enqueued ? std::unique_lock(device_of(r.ordinal).spaces->queueing) : std::unique_lock<std::mutex>();
+  return r.enqueued ? queueing_alone(r.ordinal) : std::unique_lock<std::mutex>();
 }
 
 inline void launch(keys_request const& r, kernel const& k, launch_shape const& shape, void** arguments) {

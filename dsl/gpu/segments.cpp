@@ -36,7 +36,7 @@ unit unit_of(group_type const& t, char const* offset_type, segments_plan const& 
   return u;
 }
 
-segments_plan enqueue(segments_request& r, staged_columns& staged) {
+void enqueue(segments_request& r, staged_columns& staged) {
   r.f.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.source_count, r.f.sources, r.ordinal, r.stream, staged);
   segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f, r.count != nullptr ? 0 : r.entries - 1);
@@ -61,11 +61,10 @@ segments_plan enqueue(segments_request& r, staged_columns& staged) {
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(l.blocks);
   shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
-  if (!r.launches) return plan;
-  auto const alone = r.told ? std::unique_lock<std::mutex>() : std::unique_lock(device_of(r.ordinal).spaces->queueing);
+  if (!r.launches) return;
+  auto const alone = r.told ? std::unique_lock<std::mutex>() : queueing_alone(r.ordinal);
   clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
   launch(k, shape, arguments, r.stream);
-  return plan;
 }
 
 segments_faults faults_of(segments_request const& r) {

@@ -20,4 +20,7 @@ struct workspaces {
   std::vector<place> places;
 };
 
+/// Until the end of a scope no other thread queues launches between those of this one, which find the same memory of a stream.
+inline std::unique_lock<std::mutex> queueing_alone(int ordinal) { return std::unique_lock(device_of(ordinal).spaces->queueing); }
+
 } // namespace tally::inline v0::gpu

@@ -39,9 +39,6 @@ constexpr auto joined(A const& a, B const& b) {
       join(a.values, unpack([&](auto const&... v) { return make_pack(v.substitute(own)...); }, b.values));
   return column_bundle<decltype(columns), decltype(values)>{columns, values};
 }
-} // namespace detail
-
-namespace detail {
 /// The one column that is read, where a range is one or shows one as it is.
 template <class Sized>
 constexpr auto sole_column(Sized const& s) {

@@ -34,7 +34,7 @@ struct segments_request {
 
 /// Queues the read; its columns are staged into `staged`, which must live until the stream has passed. Throws the typed errors of
 /// planning, compiling, staging and launching.
-segments_plan enqueue(segments_request& r, staged_columns& staged);
+void enqueue(segments_request& r, staged_columns& staged);
 /// What a kernel found wrong.
 struct segments_faults {
   i64 wrong_offset = -1; ///< the number of the first one, or -1
