@@ -16,12 +16,13 @@ unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count)
   if (t.base().find("cuda::std::complex") != std::string::npos || t.steps().find("cuda::std::complex") != std::string::npos)
     u.extra_headers.emplace_back("tally/complex.hpp");
   if (p.blocks_per_row > 1) u.extra_headers.emplace_back("tally/kernel/rows_in_cluster.cuh");
+  if (p.asks_ahead) u.extra_headers.emplace_back("tally/kernel/row_ahead.cuh");
   u.definitions = t.definitions();
   u.assertions = formatted("static_assert(sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {} && sizeof({}) == {}, \"host and device lay rows out alike\");\n",
                            t.base(), t.base_bytes, t.steps(), t.steps_bytes, t.nodes(), t.nodes_bytes, t.kept(), t.kept_bytes, t.values(), t.values_bytes);
   std::string stores;
   for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
-  u.name_expression = formatted("tally::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), p.blocks_per_row, t.base(), t.steps(), t.nodes(),
+  u.name_expression = formatted("tally::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), p.blocks_per_row, p.asks_ahead, t.base(), t.steps(), t.nodes(),
                                 t.lets(), t.kept(), t.values(), stores);
   return u;
 }
@@ -34,8 +35,9 @@ bool enqueue(rows_request& r, staged_columns& staged) {
   if (chosen.blocks > 0x7fffffff)
     throw too_large(formatted("{} rows need {} blocks, a launch has at most {}.", r.f.at.groups, chosen.blocks, 0x7fffffff));
   kernel const& k = r.kernels->get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan, r.f.of.source_count, r.count); });
+  i64 rows_ahead = chosen.rows_ahead;
   void* arguments[] = {r.base, &r.f.at, const_cast<void*>(r.steps), const_cast<void*>(r.nodes),
-                       const_cast<void*>(r.kept), const_cast<void*>(r.values), &r.to};
+                       const_cast<void*>(r.kept), const_cast<void*>(r.values), &r.to, &rows_ahead};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
   shape.block_threads = static_cast<unsigned>(chosen.plan.strip.threads_per_block());

@@ -55,7 +55,8 @@ void join_rows(grouped_description& d) {
   writes.shape = "a row comes into registers once, is folded by every let in turn, and is written; " +
                  (p.one_leaf ? formatted("{} a warp", several(p.threads_across, "row"))
                   : together > 1 ? formatted("a cluster of {} a row, {} a block, a leaf each", several(together, "block"), several(p.warps_per_group, "warp"))
-                                 : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp")));
+                                 : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp"))) +
+                 (writes.of_rows.plan.asks_ahead ? formatted("; {} behind is asked for", writes.of_rows.rows_ahead == 1 ? "the row" : formatted("the row {}", writes.of_rows.rows_ahead)) : "");
   writes.cut = formatted("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
                          writes.of_rows.plan.bytes_per_store[0]);
   writes.of.sources.resize(d.head.sources.size()); // answers stay on the chip

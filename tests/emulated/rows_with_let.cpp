@@ -4,6 +4,7 @@
 // and whether or not a part of an element is kept from the last let for what is written.
 #include "emulated/kernel_on_host.hpp"
 
+#include <tally/kernel/row_ahead.cuh>
 #include <tally/kernel/rows_in_cluster.cuh>
 
 #include <doctest/doctest.h>
@@ -60,9 +61,9 @@ bool writes_the_same(R const& r) {
   answer_arrays to{};
   to.at[0] = out.first;
   emulated::launch_clusters(planned.blocks, unsigned(plan.threads_per_block()), unsigned(planned.plan.blocks_per_row), [&] {
-    kernel::rows_with_let<plan, planned.plan.blocks_per_row, decltype(base), decltype(computed.steps), std::remove_cvref_t<decltype(nodes)>, typename Computing::Lets,
+    kernel::rows_with_let<plan, planned.plan.blocks_per_row, planned.plan.asks_ahead, decltype(base), decltype(computed.steps), std::remove_cvref_t<decltype(nodes)>, typename Computing::Lets,
                           decltype(computed.kept), decltype(computed.values), planned.plan.bytes_per_store[0]>(base, at, computed.steps, nodes,
-                                                                                                              computed.kept, computed.values, to);
+                                                                                                              computed.kept, computed.values, to, 1);
   });
   return std::memcmp(right.data(), out.first, static_cast<std::size_t>(Rows * N) * sizeof(T)) == 0;
 }
@@ -94,8 +95,47 @@ void softmax_and_layer_norm() {
   same<Rows, N>(source | map(_1 / let(spread) + squared(_1 - let(mu))) | collect, false); // what was read is needed as well
 }
 
+/// Bytes of x that were asked for: whole pieces of 16, each of them once.
+i64 bytes_asked_of(float const* x, i64 n) {
+  auto& asked = primitive::asked_in_bulk;
+  std::sort(asked.begin(), asked.end(), [](auto const& a, auto const& b) { return a.from < b.from; });
+  u64 end = reinterpret_cast<u64>(x);
+  i64 bytes = 0;
+  for (auto const& one : asked) {
+    CHECK(one.from % 16 == 0);
+    CHECK(one.n % 16 == 0);
+    CHECK(one.from >= end);
+    end = one.from + static_cast<u64>(one.n);
+    bytes += one.n;
+  }
+  CHECK(end <= reinterpret_cast<u64>(x + n));
+  asked.clear();
+  return bytes;
+}
+/// The bytes that a sum of squares of deviations over its rows asks for.
+template <i64 Rows, i64 N>
+i64 bytes_asked() {
+  CAPTURE(N);
+  aligned_memory<float> x(Rows * N);
+  for (i64 i = 0; i < Rows * N; ++i) x.first[i] = static_cast<float>(i % 911);
+  auto const source = from(shaped(x.first, Rows, N));
+  auto const mu = source | over<1>(mean);
+  primitive::asked_in_bulk.clear();
+  CHECK(writes_the_same<Rows, N, false>(source | map(squared(_1 - let(mu))) | collect));
+  return bytes_asked_of(x.first, Rows * N);
+}
+
 } // namespace
 
+TEST_CASE("rows with lets, emulated: a long row asks for the next one, and for nothing beside it") {
+  CHECK(bytes_asked<3, 16384>() == 0); // several such rows share a multiprocessor
+  CHECK(bytes_asked<3, 32768>() == 2 * 32768 * 4);
+  CHECK(bytes_asked<2, 66 * 1024>() == 66 * 1024 * 4);
+  i64 const odd = bytes_asked<4, 19003>();
+  CHECK(odd <= 3 * 19003 * 4);
+  CHECK(odd > 3 * (19003 * 4 - 19 * 32)); // of the ends of a leaf there may be parts of a piece
+  CHECK(bytes_asked<3, 32769>() > 2 * (32769 * 4 - 33 * 32));
+}
 TEST_CASE("rows with lets, emulated: softmax and layer norm of rows of every length") {
   softmax_and_layer_norm<9, 2>();
   softmax_and_layer_norm<70, 31>();

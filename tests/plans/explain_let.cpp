@@ -86,6 +86,21 @@ TEST_CASE("rows longer than a block holds are one kernel too, in clusters of blo
   CHECK(refuses(planned(32769, targets::a100).domains[2].why_not, "one kernel for rows", "a row takes 33 leaves, a block holds at most 32"));
 }
 
+TEST_CASE("rows of which a multiprocessor has few at a time ask for later ones, as far behind as they are long") {
+  auto const planned = [](i64 n, target const& chip) { return explain(softmax_of(from(matrix<float>(4096, n))), chip).details().domains[2]; };
+  auto const long_row = planned(65536, targets::h200);
+  CHECK(long_row.of_rows.plan.asks_ahead);
+  CHECK(long_row.of_rows.rows_ahead == 21);
+  CHECK(says(long_row.shape, "; the row 21 behind is asked for"));
+  CHECK(says(planned(1 << 18, targets::h200).shape, "; the row 6 behind is asked for"));
+  CHECK(planned(25000, targets::h200).of_rows.plan.asks_ahead);
+  CHECK(planned(20001, targets::h200).of_rows.plan.asks_ahead);       // one block a multiprocessor, because lanes are turned
+  CHECK_FALSE(planned(20000, targets::h200).of_rows.plan.asks_ahead); // two blocks
+  CHECK_FALSE(planned(16384, targets::h200).of_rows.plan.asks_ahead);
+  CHECK_FALSE(says(planned(16384, targets::h200).shape, "asked for"));
+  CHECK_FALSE(planned(25000, targets::a100).of_rows.plan.asks_ahead);
+}
+
 TEST_CASE("rows that do not fit are two passes of lets and one of elements, with the numbers that say why") {
   auto const e = explain(softmax_of(from(matrix<float>(64, 262145))), targets::h200);
   auto const& d = e.details().domains;

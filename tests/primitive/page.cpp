@@ -120,7 +120,7 @@ part part_of(form const& f) {
             "leader, whole tiles of results and, with a byte mask, their ragged ends"};
   case family::prefetch_bulk:
     return {"Bulk prefetch: `cp.async.bulk.prefetch.L2`", "`prefetch` of `primitive/prefetch.cuh`",
-            "what a next tile reads; no pipeline asks for it"};
+            "what a later block reads: of long rows with lets, the part of a row to come"};
   case family::reduce_bulk:
     if (f.destination == space::shared_cluster)
       return {"Bulk reductions into another block: `cp.reduce.async.bulk`", "`reduce` of `primitive/bulk_reduce.cuh`",

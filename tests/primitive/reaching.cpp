@@ -314,6 +314,10 @@ std::vector<user> const& users() {
     by_key_of("cycles in clusters", "`from(key) | by_key(_1, bins, count_modulo(7), countdown_modulo(9))`", bins_of_cluster, from(keys), count_modulo(7), countdown_modulo(9));
     by_key_of("naturals in clusters", "`from(key, x) | by_key(_1, bins, min(_2), max(_2))` of u32", bins_of_cluster, from(keys, numbers<u32>()), min(_2), max(_2));
     by_key_of("extremes in clusters", "the same of i32", bins_of_cluster, from(keys, numbers<i32>()), min(_2), max(_2));
+    auto const long_rows = from(made_up::matrix<float>(4096, 65536));
+    auto const means = long_rows | over<1>(mean);
+    found.push_back(grouped_pipeline("long rows", "`from(rows) | map(_1 - let(mu)) | collect`, mu `from(rows) | over<1>(mean)`, of 65536 columns",
+                                     long_rows | map(_1 - let(means)) | collect, targets::h200));
     auto const rows_by_key = [&]<class T>(char const* name, char const* text, T, i64 columns, contract c, auto... folds) {
       found.push_back(grouped_pipeline(name, text,
                                        from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |

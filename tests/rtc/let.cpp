@@ -63,6 +63,7 @@ rows_planned in_one_kernel(R const& r) {
     CHECK(!planned.plan.strip.evicts_first);
     CHECK(made.ptx.find("ld.global.nc.v4") != std::string::npos);
     CHECK(made.ptx.find(".global.cs") == std::string::npos);
+    CHECK((made.ptx.find("cp.async.bulk.prefetch.L2") != std::string::npos) == planned.plan.asks_ahead);
     CHECK((made.ptx.find("barrier.cluster.wait") != std::string::npos) == (planned.plan.blocks_per_row > 1));
   }
   return planned;
@@ -91,9 +92,14 @@ TEST_CASE("rows that fit on the chip are read once: their lets and elements are 
   CHECK(norm.plan.strip.bytes_per_load[1] == 16);
   auto const many = in_one_kernel(softmax_of(from(shaped(x.data(), 2, 32767))));
   CHECK(many.plan.strip.warps_per_group == 32);
-  auto const two_blocks = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20001))));
+  auto const two_blocks = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20000))));
   CHECK(two_blocks.plan.strip.warps_per_group == 20);
   CHECK(two_blocks.plan.strip.blocks_per_multiprocessor == 2);
+  CHECK(!two_blocks.plan.asks_ahead);
+  auto const turned = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20001))));
+  CHECK(turned.plan.strip.blocks_per_multiprocessor == 0);
+  CHECK(turned.plan.asks_ahead);
+  CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 18001)))).plan.strip.blocks_per_multiprocessor == 2);
   CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20481)))).plan.strip.blocks_per_multiprocessor == 0);
   CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 3, 32769)))).plan.blocks_per_row == 5);
   CHECK(in_one_kernel(softmax_of(from(shaped(x.data(), 2, 131072)))).plan.blocks_per_row == 8);

@@ -3,7 +3,8 @@
 // The route "rows with lets": a row comes into registers once, is folded by every let in turn, each of which may look at those before
 // it, and its elements are written. Layer 4. A warp holds one leaf, the warps of a row meet in shared memory; the trees are those of
 // kernel/along_group.cuh, so every let has the bits that it has alone. What the last let and the elements both compute takes the place of
-// what was read. A row that one block has no room for is in a cluster of blocks (kernel/rows_in_cluster.cuh).
+// what was read. A row that one block has no room for is in a cluster of blocks (kernel/rows_in_cluster.cuh). Where few rows are on a
+// multiprocessor at a time, later ones are asked for (kernel/row_ahead.cuh).
 #pragma once
 
 #include <tally/kernel/along_group.cuh>
@@ -79,6 +80,10 @@ __device__ __forceinline__ void begin_in_cluster();
 template <int Blocks, int Let, class Combine, class State>
 __device__ __forceinline__ State meet_in_cluster(Combine const& combine, State const& s);
 
+/// A later row is on its way to L2: kernel/row_ahead.cuh.
+template <axes_plan P, class Base, class Place>
+__device__ __forceinline__ void ask_for_row(leaf_on_chip<P, Base> const& held, Base const& p, axes_layout const& at, Place const& here, i64 row);
+
 /// The states of one let over the row whose elements are row_at(r, v), in every thread of it.
 template <axes_plan P, int Blocks, int Let, class Base, class RowAt, class... Leaves>
 __device__ __forceinline__ auto fold_row(leaf_on_chip<P, Base> const& held, program<pack<>, Leaves...> const& step, RowAt const& row_at) {
@@ -131,25 +136,67 @@ __device__ __forceinline__ void fold_lets(leaf_on_chip<P, Base> const& held, Bas
   }
 }
 
-/// Writes values of row r of a leaf as they are held, where that is in aligned pieces of 16 bytes: but for the ends of the row, one store each.
-template <axes_plan P, class Base, class T, int V>
-__device__ __forceinline__ void store_pieces(leaf_on_chip<P, Base> const& held, int r, T* row, T const (&v)[V]) {
-  if ((threadIdx.x % 32 != 0 || held.leaf.turn == 0) && held.exists(r, V - 1)) {
-    store_neighbours<16>(row + held.leaf.in_row(0), v);
+/// Writes the rows of a leaf one after the other, held as pieces of 16 bytes that are aligned where they go. Of each row the first thread of a
+/// warp has the beginning and, in its first `turn` places, the end: with the beginning of the next row that end is a piece.
+template <axes_plan P, class Base, class T>
+struct piece_writer {
+  using Held = leaf_on_chip<P, Base>;
+  static constexpr int V = Held::lanes;
+  Held const& held;
+  T* pieces;
+  int in_front; ///< values of this thread that go to the end of their row
+  T before[V]{};
+  __device__ __forceinline__ piece_writer(Held const& h, T* leaf)
+      : held(h), pieces(leaf + h.leaf.first_of_thread() - h.leaf.turn), in_front(threadIdx.x % 32 == 0 ? h.leaf.turn : 0) {}
+  __device__ __forceinline__ void store(int r, T const (&v)[V]) {
+    T piece[V];
+#pragma unroll
+    for (int k = 0; k < V; ++k) {
+      piece[k] = k < in_front ? before[k] : v[k];
+      before[k] = v[k];
+    }
+    if (held.exists(r, V - 1) && (r > 0 || in_front == 0)) {
+      store_neighbours<16>(pieces + r * Held::per_row, piece);
+    } else {
+#pragma unroll
+      for (int k = 0; k < V; ++k)
+        if (k < in_front ? r > 0 && held.exists(r - 1, k) : held.exists(r, k))
+          store_at_once<int(sizeof(T))>(pieces + r * Held::per_row + k, &piece[k]);
+    }
+  }
+  /// The end of the last row.
+  __device__ __forceinline__ void finish() {
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      if (k < in_front && held.exists(Held::rows - 1, k))
+        store_at_once<int(sizeof(T))>(pieces + Held::rows * Held::per_row + k, &before[k]);
+  }
+};
+
+/// Writes row r of a leaf, Store bytes at once; the whole warp calls it. Room: of the warp.
+template <axes_plan P, int Store, class Base, class T, int V>
+__device__ __forceinline__ void store_row(leaf_on_chip<P, Base> const& held, int r, T* row, T const (&v)[V], bool there, unsigned char* room) {
+  int const first = held.leaf.first_of_thread(), present = there ? held.left - r * held.per_row : 0; // of this row
+  if constexpr (Store > int(sizeof(T))) {
+    if (first < present)
+      store_neighbours<Store>(row + first, v);
+  } else if constexpr (passes_shared<T, V>) {
+    store_one_by_one<P.threads_along()>(row, v, present, room);
   } else {
 #pragma unroll
     for (int k = 0; k < V; ++k)
-      if (held.exists(r, k))
-        store_at_once<int(sizeof(T))>(row + held.leaf.in_row(k), &v[k]);
+      if (first + k < present)
+        row[first + k] = v[k];
   }
 }
 
 /// Writes the elements of the rows of a base, whose lets are folded by steps and lowered by nodes into Lets. The last step and the values are
-/// of rows that have the part that is kept behind the lets, if there is one. Blocks > 1: the grid is of clusters of as many, one a row.
-template <axes_plan P, int Blocks, class Base, class Steps, class Nodes, class Lets, class Kept, class Values, int... BytesPerStore>
+/// of rows that have the part that is kept behind the lets, if there is one. Blocks > 1: the grid is of clusters of as many, one a row. Asks:
+/// for the row that comes rows_ahead behind.
+template <axes_plan P, int Blocks, bool Asks, class Base, class Steps, class Nodes, class Lets, class Kept, class Values, int... BytesPerStore>
 __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
     rows_with_let(__grid_constant__ Base const p, __grid_constant__ axes_layout const at, __grid_constant__ Steps const steps,
-                  __grid_constant__ Nodes const nodes, __grid_constant__ Kept const part, __grid_constant__ Values const values, answer_arrays const to) {
+                  __grid_constant__ Nodes const nodes, __grid_constant__ Kept const part, __grid_constant__ Values const values, answer_arrays const to, i64 const rows_ahead) {
   constexpr int lanes = leaf_on_chip<P, Base>::lanes, rows = leaf_on_chip<P, Base>::rows;
   int const warp = int(threadIdx.x / 32), lane = int(threadIdx.x % 32);
   if constexpr (Blocks > 1)
@@ -172,6 +219,8 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   held.position = place.position;
   if (Blocks == 1 || held.left > 0)
     held.knowing_whole([&](auto whole) { held.leaf.template load<decltype(whole)::value>(p, at, place, held.left); });
+  if constexpr (Asks)
+    ask_for_row(held, p, at, place, g + rows_ahead);
   Lets lets{};
   fold_lets<0, Blocks>(held, p, steps, nodes, lets, at.extent);
   auto const row_beside_lets = [&](int r, int v) { return held.row_at(p, r, v, lets); };
@@ -181,40 +230,31 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   get<last>(lets) = answer_of_row<P, Blocks, last>(held, get<last>(steps), get<last>(nodes), row_at, at.extent);
   constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
   alignas(32) __shared__ unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
+  for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
+    constexpr int store = nth_number<decltype(i)::value, BytesPerStore...>();
+    auto const& of = get<i>(values);
+    using T = cuda::std::remove_cvref_t<decltype(of.eval(row_at(0, 0)))>;
+    T* const leaf = static_cast<T*>(to.at[i]) + g * at.extent + held.start;
+    bool const by_pieces = P.realigned != 0 && lanes * sizeof(T) % 16 == 0 && reinterpret_cast<u64>(leaf - held.leaf.turn) % 16 == 0;
+    piece_writer<P, Base, T> pieces(held, leaf);
 #pragma unroll
-  for (int r = 0; r < rows; ++r)
-    for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
-      constexpr int store = nth_number<decltype(i)::value, BytesPerStore...>();
-      auto const& of = get<i>(values);
-      using T = cuda::std::remove_cvref_t<decltype(of.eval(row_at(0, 0)))>;
+    for (int r = 0; r < rows; ++r) {
       T v[lanes];
 #pragma unroll
       for (int k = 0; k < lanes; ++k)
         v[k] = answers::with_one_nan(of.eval(row_at(r, k)));
-      T* const row = static_cast<T*>(to.at[i]) + g * at.extent + held.start + r * held.per_row;
-      if constexpr (P.realigned != 0) {
-        if constexpr (lanes * sizeof(T) % 16 == 0)
-          if (reinterpret_cast<u64>(row - held.leaf.turn) % 16 == 0) {
-            if (there)
-              store_pieces(held, r, row, v);
-            return;
-          }
+      if (by_pieces) {
+        if (there)
+          pieces.store(r, v);
+        continue;
+      }
+      if constexpr (P.realigned != 0)
         turn_values(v, held.leaf.turn);
-      }
-      int const first = held.leaf.first_of_thread(), present = there ? held.left - r * held.per_row : 0; // of this row
-      T* const out = row + first;
-      if constexpr (store > int(sizeof(T))) {
-        if (first < present)
-          store_neighbours<store>(out, v);
-      } else if constexpr (passes_shared<T, lanes>) {
-        store_one_by_one<P.threads_along()>(row, v, present, room + warp * 1024);
-      } else {
-#pragma unroll
-        for (int k = 0; k < lanes; ++k)
-          if (first + k < present)
-            out[k] = v[k];
-      }
-    });
+      store_row<P, store>(held, r, leaf + r * held.per_row, v, there, room + warp * 1024);
+    }
+    if (by_pieces && there)
+      pieces.finish();
+  });
 }
 
 } // namespace tally::inline v0::kernel

@@ -13,6 +13,7 @@ namespace tally::inline v0 {
 struct elements_plan {
   axes_plan strip;
   int blocks_per_row = 1; ///< of one cluster, which hold a row together: plan/rows_plan.hpp
+  bool asks_ahead = false; ///< of rows: for a later one, while its own is on its way
   int bytes_per_store[max_answers];
   friend constexpr bool operator==(elements_plan const&, elements_plan const&) = default;
 };

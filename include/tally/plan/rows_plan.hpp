@@ -22,15 +22,21 @@ constexpr int leaves_of_cluster_block(i64 leaves, int blocks, int most) {
     warps *= 2;
   return warps;
 }
-/// Warps of a block that leave 48 registers a thread where a multiprocessor holds two such blocks: its row and what a thread needs beside it.
-/// One waits while the other folds; blocks of up to 16 warps share a multiprocessor without being told to.
-inline constexpr int most_warps_of_two_blocks = 20;
+/// Blocks of up to 16 warps share a multiprocessor without being told to; one waits while the other folds. Of larger ones two do where that leaves
+/// a thread 48 registers, its row and what it needs beside it, or 56 where lanes are turned. H100, 2026-11-25, us of softmax of 16381 rows of 16387
+/// floats by two blocks and one a multiprocessor 773 and 934, of 13000 of 20001 919 and 828.
+inline constexpr int most_warps_that_share = 16, most_warps_of_two_blocks = 20, most_turned_warps_of_two_blocks = 18;
+/// Bytes for each multiprocessor that lie between a row and the one that is asked for while it is loaded, about half of what is on the chip: what is
+/// asked for later is not there in time, what is asked for earlier is gone again. H100, 2026-11-25, us of softmax of 4096 rows of 65536 floats that
+/// ask for none, and for what lies 2, 4, 5, 8 and 16 MiB behind: 856, 822, 807, 816, 835 and 1105; of 13000 of 20001 938, 916 (1.2), 863 (2.5), 851 (5).
+inline constexpr i64 bytes_asked_ahead = 40 << 10;
 } // namespace planning
 
 /// A plan, its blocks, and whether there is one at all: if not, why_not says so.
 struct rows_planned {
   elements_plan plan;
   i64 blocks;
+  i64 rows_ahead; ///< how far behind a row the one is that it asks for, if the plan asks
   bool possible;
   why_not_list why_not;
 };
@@ -70,7 +76,10 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     groups_of_block = p.warps_per_block / p.warps_per_group;
     p.extent_fits = f.at.extent % of_leaf == 0;
   }
-  p.blocks_per_multiprocessor = p.warps_per_block > 16 && p.warps_per_block <= planning::most_warps_of_two_blocks ? 2 : 0;
+  bool const two_blocks = p.warps_per_block <= (p.realigned != 0 ? planning::most_turned_warps_of_two_blocks : planning::most_warps_of_two_blocks);
+  p.blocks_per_multiprocessor = p.warps_per_block > planning::most_warps_that_share && two_blocks ? 2 : 0;
+  out.plan.asks_ahead = f.of.target.compute_major >= 9 && leaves > planning::most_warps_that_share && p.blocks_per_multiprocessor == 0;
+  out.rows_ahead = planning::bytes_asked_ahead * f.of.target.multiprocessors / (f.of.bytes_per_row() * f.at.extent) + 1;
   int const lanes = p.lanes_in_leaf / p.threads_along();
   for (int i = 0; i < arrays; ++i) {
     int bytes = to[i].bytes_per_element;

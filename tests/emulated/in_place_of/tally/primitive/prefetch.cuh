@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// primitive/prefetch.cuh as host code: what is asked for ahead changes nothing.
+// primitive/prefetch.cuh as host code: what is asked for ahead changes nothing, but is noted, so that a test can see what it was.
 #pragma once
+
+#include <vector>
 
 namespace tally::inline v0::primitive {
 
 template <class T>
 struct in_global {
-  explicit in_global(T*) {}
+  T* at;
+  explicit in_global(T* p) : at(p) {}
 };
 template <class T>
 void prefetch_line(in_global<T>) {}
+
+struct bulk_bytes {
+  i64 n;
+  static bulk_bytes within(i64 n) { return {n / 16 * 16}; }
+};
+struct asked_bytes {
+  u64 from;
+  i64 n;
+};
+inline std::vector<asked_bytes> asked_in_bulk;
+template <class T>
+void prefetch(in_global<T> from, bulk_bytes n) {
+  asked_in_bulk.push_back({reinterpret_cast<u64>(from.at), n.n});
+}
 
 } // namespace tally::inline v0::primitive
