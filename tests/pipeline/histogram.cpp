@@ -26,6 +26,13 @@ i64 bin_by_edges(double x, double low, double high, i64 bins) {
     --k;
   return k;
 }
+template <class T>
+std::vector<i64> counted_one_by_one(std::vector<T> const& x, uniform_bins const& bin, i64 bins) {
+  std::vector<i64> counts(static_cast<std::size_t>(bins));
+  for (T const v : x)
+    if (i32 const k = bin(static_cast<double>(v)); k >= 0) ++counts[static_cast<std::size_t>(k)];
+  return counts;
+}
 std::vector<double> numbers(std::size_t n, double low, double high) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> any(low, high);
@@ -70,7 +77,13 @@ TEST_CASE("the rough way to the bin of a float ends where the exact one does") {
                                     std::pair(-3e38, 3e38), std::pair(-1e300, 1e300), std::pair(0.0, 1e-44), std::pair(-1e39, 1e36)}) {
       auto const bin = uniform_bins::over(low, high, bins);
       bool same = true;
-      auto const look = [&](float x) { same = same && bin(x) == bin(static_cast<double>(x)); };
+      std::vector<float> looked_at;
+      std::vector<double> beside;
+      auto const look = [&](float x) {
+        same = same && bin(x) == bin(static_cast<double>(x));
+        looked_at.push_back(x);
+        beside.insert(beside.end(), {std::nextafter(static_cast<double>(x), -1e308), static_cast<double>(x), std::nextafter(static_cast<double>(x), 1e308)});
+      };
       for (int i = 0; i < 3000; ++i) {
         double const edge = low + static_cast<double>(random() % static_cast<unsigned>(bins + 1)) * bin.step;
         float const near = static_cast<float>(edge);
@@ -85,6 +98,8 @@ TEST_CASE("the rough way to the bin of a float ends where the exact one does") {
       double const least = low;
       CAPTURE(least);
       CHECK(same);
+      CHECK(values(run(from(looked_at) | histogram(low, high, bins), on::cpu)) == counted_one_by_one(looked_at, bin, bins)); // a register at a time
+      CHECK(values(run(from(beside) | histogram(low, high, bins), on::cpu)) == counted_one_by_one(beside, bin, bins));
     }
 }
 

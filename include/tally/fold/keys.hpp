@@ -92,6 +92,11 @@ struct uniform_bins {
             static_cast<float>(n < 0x1p24 ? n : 0x1p24),
             rough ? static_cast<float>(doubt) : 1.f};
   }
+  /// The same doubt where the rough number is of doubles; 1 where they may leave their range, or the numbers of bins that of i32.
+  constexpr double doubt_in_double() const {
+    double const size = (low < 0 ? -low : low) + (high < 0 ? -high : high), n = last + 1;
+    return size < 1e300 && scale < 1e300 && scale > 1e-300 && n < 0x1p30 ? size * scale * 0x1p-50 + n * 0x1p-49 : 1.0;
+  }
   /// The bin of x; -1 where it has none, as NaN.
   TALLY_INLINE constexpr i32 operator()(double x) const {
     double const free = (x - low) * scale, bounded = free < last ? free : last; // without a branch, so that lanes keep together

@@ -78,38 +78,63 @@ TALLY_INLINE grid_place<Columns> sum_of_places(grid_place<Columns> a, grid_place
   return a;
 }
 
-/// The keys of one block of elements; there is room for four more.
+/// The keys of one block of elements.
 template <class RowOf, class E, class Key>
 TALLY_INLINE void compute_keys(int count, RowOf const& row_of, E const& of, Key* __restrict keys) {
   E const key = of;
   for (int j = 0; j < count; ++j) keys[j] = key.eval(row_of(j));
 }
-/// uniform_bins, four at a time: compilers leave it one by one, because each comparison could trap.
+/// The bins of x, a register of roughly computed ones at a time: `doubt` is how far from an edge, in bins, one may be wrong. Those that are as near are
+/// computed one by one. x and keys have room for a block.
+template <class T>
+TALLY_INLINE void compute_bins(int count, uniform_bins const& of, T low, T scale, T doubt, T const* x, i32* __restrict keys) {
+  constexpr int lanes = 32 / int(sizeof(T));
+  using numbers = wide<T, lanes>;
+  alignas(64) integer_for<T> unsure[keyed_block];
+  numbers const behind = numbers{} + (of.last < 0x1p30 ? static_cast<T>(of.last) + T(2.5) : T(0x1p30)), in_front = numbers{} + T(0.5);
+  wide_mask<T, lanes> any{};
+  for (int j = 0; j < count; j += lanes) {
+    numbers v;
+    load(v, x + j);
+    numbers const free = (v - low) * scale + T(1), bounded = free < behind ? free : behind, at = bounded > in_front ? bounded : in_front; // bin k from k + 1 on
+    wide<i32, lanes> const k = __builtin_convertvector(at, wide<i32, lanes>);
+    numbers const beyond = at - __builtin_convertvector(k, numbers);
+    wide<i32, lanes> const bins = (k - 1) | (k - 1 > static_cast<i32>(of.last));
+    std::memcpy(keys + j, &bins, sizeof bins);
+    wide_mask<T, lanes> const near = ~((beyond > doubt) & (beyond < T(1) - doubt));
+    std::memcpy(unsure + j, &near, sizeof near);
+    any |= near;
+  }
+  u64 words[sizeof any / sizeof(u64)], some = 0;
+  std::memcpy(words, &any, sizeof any);
+  for (u64 const w : words) some |= w;
+  if (some != 0)
+    for (int j = 0; j < count; ++j)
+      if (unsure[j] != 0) keys[j] = of(static_cast<double>(x[j]));
+}
+/// Floats that are mostly far from an edge stay floats.
+inline constexpr float doubt_of_floats = 0x1p-9f;
 template <class RowOf, class E>
 TALLY_INLINE void compute_keys(int count, RowOf const& row_of, call<op::bin, E, literal<uniform_bins>> const& of, i32* __restrict keys) {
-  using four = wide<double, 4>;
+  using element = decltype(widen(of.args.first.eval(row_of(0))));
   uniform_bins const b = of.args.rest.first.value;
-  E const element = of.args.first;
-  alignas(64) double x[keyed_block + 4] = {};
-  for (int j = 0; j < count; ++j) x[j] = static_cast<double>(widen(element.eval(row_of(j))));
-  four const last = four{} + b.last;
-  for (int j = 0; j < count; j += 4) {
-    four v;
-    load(v, x + j);
-    four const free = (v - b.low) * b.scale, bounded = free < last ? free : last;
-    wide<i32, 4> const k = __builtin_convertvector(bounded > 0.0 ? bounded : four{}, wide<i32, 4>);
-    four const at = __builtin_convertvector(k, four), lower = b.low + at * b.step, upper = b.low + (at + 1.0) * b.step;
-    wide<i64, 4> const below = v < lower, above = (at < last) & (v >= upper), inside = (v >= b.low) & (v <= b.high) & (last >= 0.0);
-    wide<i32, 4> const bins = __builtin_convertvector((__builtin_convertvector(k, wide<i64, 4>) + below - above) | ~inside, wide<i32, 4>);
-    std::memcpy(keys + j, &bins, sizeof bins);
-  }
+  E const value = of.args.first;
+  auto const compute = [&]<class T>(T low, T scale, T doubt) TALLY_INLINE_LAMBDA {
+    alignas(64) T x[keyed_block];
+    for (int j = 0; j < count; ++j) x[j] = static_cast<T>(widen(value.eval(row_of(j))));
+    for (int j = count; j % int(32 / sizeof(T)) != 0; ++j) x[j] = T(0);
+    compute_bins(count, b, low, scale, doubt, static_cast<T const*>(x), keys);
+  };
+  if constexpr (std::is_same_v<element, float>)
+    if (b.doubt < doubt_of_floats) return compute(b.near_low, b.near_scale, b.doubt);
+  compute(b.low, b.scale, b.doubt_in_double());
 }
 template <class RowOf, class Outer, class Inner>
 TALLY_INLINE void compute_keys(int count, RowOf const& row_of, call<op::bin_beside, Outer, Inner, literal<i64>> const& of,
                                i64* __restrict keys) {
   using K = std::remove_cvref_t<decltype(of.args.first.eval(row_of(0)))>;
-  alignas(64) K outer[keyed_block + 4];
-  alignas(64) i32 inner[keyed_block + 4];
+  alignas(64) K outer[keyed_block];
+  alignas(64) i32 inner[keyed_block];
   compute_keys(count, row_of, of.args.first, static_cast<K*>(outer));
   compute_keys(count, row_of, of.args.rest.first, static_cast<i32*>(inner));
   i64 const n = of.args.rest.rest.first.value;
@@ -286,7 +311,7 @@ private:
     u32 const idle = slots.idle, k0 = static_cast<u32>(kept), groups = static_cast<u32>(at_.groups);
     if constexpr (Where::lowerable && !Bins::lazy) {
       using Key = std::remove_cvref_t<decltype(where_.key.eval(row_of(0)))>;
-      alignas(64) Key keys[keyed_block + 4];
+      alignas(64) Key keys[keyed_block];
       detail::compute_keys(count, row_of, where_.key, static_cast<Key*>(keys));
       auto const mask = where_.mask;
       auto const bins = bins_;
