@@ -46,16 +46,9 @@ std::string layout_assertions(group_type const& t) {
 
 } // namespace
 
-std::vector<std::string> headers_for(group_type const& t) {
-  std::vector<std::string> all;
-  if (t.program().find("cuda::std::complex") != std::string::npos) all.emplace_back("tally/complex.hpp");
-  return all;
-}
-
 unit unit_of_group(group_type const& t, std::string header) {
   unit u;
   u.header = std::move(header);
-  u.extra_headers = headers_for(t);
   u.definitions = t.definitions();
   u.assertions = layout_assertions(t);
   return u;

@@ -17,7 +17,6 @@ unit unit_of_batch(program_type const& t, segments_plan const& p) {
   unit u;
   std::string const program = t.name();
   u.header = "tally/kernel/batch.cuh";
-  if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();
   u.assertions = formatted("using program = {};\n"
                            "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"

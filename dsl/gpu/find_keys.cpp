@@ -16,7 +16,6 @@ namespace tally::inline v0::gpu {
 unit unit_of(find_keys_type const& t, find_keys_plan const& p) {
   unit u;
   u.header = "tally/kernel/find_keys.cuh";
-  if (t.program().find("cuda::std::complex") != std::string::npos) u.extra_headers.emplace_back("tally/complex.hpp");
   u.definitions = t.definitions();
   u.assertions = formatted("using program = {};\nusing where = {};\n"
                            "static_assert(sizeof(program) == {} && sizeof(where) == {}, \"host and device lay a search for keys out alike\");\n",

@@ -107,7 +107,6 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_
     u.extra_headers.push_back("tally/kernel/block_redux.cuh");
   if (p.stages > 0) u.extra_headers.push_back("tally/kernel/ring.cuh");
   if (p.one_cluster) u.extra_headers.push_back("tally/kernel/cluster.cuh");
-  if (program.find("cuda::std::complex") != std::string::npos) u.extra_headers.push_back("tally/complex.hpp");
   u.definitions = t.definitions();
   u.assertions = formatted("using program = {};\n"
                            "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"

@@ -56,9 +56,6 @@ void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel c
 unit unit_of(mixed_request const& r, mixed_plan const& p) {
   unit u;
   u.header = "tally/kernel/mixed.cuh";
-  u.extra_headers = headers_for(*r.columns_type);
-  for (auto const* t : {r.rows_type, r.total_type})
-    if (u.extra_headers.empty()) u.extra_headers = headers_for(*t);
   if (r.finished != nullptr) u.extra_headers.push_back("tally/kernel/finish.cuh");
   u.definitions = r.definitions();
   u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +

@@ -13,8 +13,6 @@ namespace tally::inline v0::gpu {
 unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count) {
   unit u;
   u.header = "tally/kernel/rows_with_let.cuh";
-  if (t.base().find("cuda::std::complex") != std::string::npos || t.steps().find("cuda::std::complex") != std::string::npos)
-    u.extra_headers.emplace_back("tally/complex.hpp");
   if (p.blocks_per_row > 1) u.extra_headers.emplace_back("tally/kernel/rows_in_cluster.cuh");
   if (p.asks_ahead) u.extra_headers.emplace_back("tally/kernel/row_ahead.cuh");
   u.definitions = t.definitions();

@@ -20,10 +20,19 @@ void add_lines(std::string& text, std::string const& lines) {
   if (!lines.empty() && lines.back() != '\n') text += '\n';
 }
 
+/// Complex numbers are a header of their own. A unit has some if it names their type, or what makes them of real ones.
+bool has_complex_numbers(unit const& u) {
+  for (char const* word : {"cuda::std::complex", "op::as_complex"})
+    for (auto const* text : {&u.definitions, &u.assertions, &u.name_expression})
+      if (text->find(word) != std::string::npos) return true;
+  return false;
+}
+
 } // namespace
 
 std::string text_of(unit const& u) {
   std::string text;
+  if (has_complex_numbers(u)) add_include(text, "tally/complex.hpp");
   for (auto const& header : u.extra_headers) add_include(text, header);
   add_include(text, u.header);
   add_lines(text, u.definitions);

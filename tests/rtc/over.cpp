@@ -115,5 +115,7 @@ TEST_CASE("exact sums and means along axes") {
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(sum)), targets::h200, exact);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance)), targets::h200, exact);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact);
+  auto const products = over<1>(sum(_1 * _2), sum(_1 * _1), sum(_2 * _2), sum(_1 * _2).where(_1 > 0.0), sum(_1 * _1).where(_1 > 0.0), sum(_2 * _2).where(_1 > 0.0));
+  compiles(from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(products), targets::a100, exact);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(moments<3>)), targets::a100, exact);
 }

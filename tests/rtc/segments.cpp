@@ -87,13 +87,15 @@ TEST_CASE("as many segments as memory of the device says compile, and so do answ
 
 namespace {
 /// Compiles the kernel that folds what lies between two offsets that the device knows.
-template <class Pipe, class Grouping>
-void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip) {
+template <class Pipe, class Grouping, class... Options>
+void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip, Options... options) {
   if (!gpu::can_compile()) return;
-  auto const d = get<0>(r.folds).bind(r.pipe);
-  auto const& type = detail::group_type_of<std::remove_cvref_t<decltype(d.program)>, std::remove_cvref_t<decltype(d.nodes)>>();
-  auto f = facts_of(d.program, chip, contract::reproducible);
+  auto const d = get<0>(r.folds).bind(detail::pipe_for<Options...>(r.pipe));
+  using Program = std::remove_cvref_t<decltype(d.program)>;
+  auto const& type = detail::group_type_of<Program, std::remove_cvref_t<decltype(d.nodes)>>();
+  auto f = facts_of(d.program, chip, detail::contract_in(options...));
   f.queued = true;
+  CHECK(holds_one_segment(f, sizeof(typename Program::states)));
   auto const unit = gpu::unit_of(type, "tally::i64", make_one_segment_plan(f));
   gpu::compiled made;
   INFO(text_of(r));
@@ -111,6 +113,10 @@ TEST_CASE("one segment between offsets that the device knows compiles for every 
   one_segment_compiles(from(x) | filter(_1 > 0.f) | by_segment(two, mean, variance, argmax, minmax, count), targets::h200);
   one_segment_compiles(from(x) | by_segment(two, fold_of(rtc_line{1, 0}, rtc_composed, rtc_line_of, rtc_offset, associative)), targets::h200);
   one_segment_compiles(from(made_up<bf16>(99), made_up<i8>(99), made_up<double>(99)) | by_segment(two, sum(_1), max(_2), logsumexp(_3)), targets::h200);
+  one_segment_compiles(from(made_up<double>(1 << 20)) | by_segment(two, sum(_1 * _1)), targets::a100, exact);
+  auto const moments_of_two = from(made_up<double>(1 << 20)) | by_segment(two, moments<2>);
+  auto const wide = get<0>(moments_of_two.folds).bind(detail::pipe_for<exact_contract>(moments_of_two.pipe));
+  CHECK_FALSE(holds_one_segment(facts_of(wide.program, targets::a100, contract::exact), sizeof(decltype(wide.program)::states))); // that of many has room
 }
 
 TEST_CASE("folds of every kind, several columns, masks, positions, small types and structs of the user's own compile") {
@@ -121,6 +127,7 @@ TEST_CASE("folds of every kind, several columns, masks, positions, small types a
   compiles(from(every(reinterpret_cast<float const*>(0x7f0000000000), 77, 3), iota(77)) | by_segment(offsets, sum(_1 * _2), first(_1), min(tally::index)), chip);
   compiles(from(x) | by_segment(offsets, sum, mean), chip, exact);
   compiles(from(x) | by_segment(offsets, moments<3>), chip, exact);
+  compiles(from(made_up<double>(1 << 20)) | by_segment(offsets, moments<4>), targets::a100, exact);
 }
 
 TEST_CASE("a batch compiles for every family") {

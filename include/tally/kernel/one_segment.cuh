@@ -48,13 +48,11 @@ private:
   bool turn_ = false;
 };
 
-/// The state of a share of a segment of n elements: turns of the warps' subtrees, whose states thread 0 combines along the tree.
+/// The state of a share of a segment of n elements: turns of the warps' subtrees, whose states thread 0 combines along the tree. It keeps a state
+/// of every level.
 template <one_segment_plan P, class Program, class Rows, class Room>
 __device__ __forceinline__ typename Program::states fold_share(Program const& p, Rows const& rows, i64 n, shares_of_segment const& cut, int share,
-                                                              Room& room) {
-  using States = typename Program::states;
-  alignas(16) __shared__ unsigned char kept_room[max_levels_of_share * sizeof(States)];
-  auto* const kept = reinterpret_cast<States*>(kept_room); // thread 0's: a state of every level
+                                                              Room& room, typename Program::states* kept) {
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
   int const leaves_of_warp = 1 << cut.log_warp, log_turn = levels_of(P.warps_per_block) + cut.log_warp;
   i64 const first = i64(share) << cut.log_turns, there = nodes_over(cut.leaves, log_turn) - first;
@@ -153,14 +151,16 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   constexpr i64 elements = shape_of<Program>.elements();
   auto const cut = cut_into_shares(P, (n + (elements - 1)) / elements, int(gridDim.x));
   room_of_warps<P, Program> room;
+  alignas(16) __shared__ unsigned char kept_room[max_levels_of_share * sizeof(typename Program::states)];
   alignas(16) __shared__ unsigned char folded_room[P.shares_of_block * sizeof(typename Program::states)];
+  auto* const kept = reinterpret_cast<typename Program::states*>(kept_room);
   auto* const folded = reinterpret_cast<typename Program::states*>(folded_room);
   auto s = p.identity();
   int const own = shares_of(cut.shares, int(gridDim.x), int(blockIdx.x));
   auto const fold_shares = [&](auto const& rows) {
 #pragma unroll 1
     for (int k = 0; k < own; ++k) {
-      s = fold_share<P>(p, rows, n, cut, int(blockIdx.x + k * gridDim.x), room);
+      s = fold_share<P>(p, rows, n, cut, int(blockIdx.x + k * gridDim.x), room, kept);
       if (threadIdx.x == 0)
         folded[k] = s;
     }

@@ -161,7 +161,7 @@ struct piece_writer {
 #pragma unroll
       for (int k = 0; k < V; ++k)
         if (k < in_front ? r > 0 && held.exists(r - 1, k) : held.exists(r, k))
-          store_at_once<int(sizeof(T))>(pieces + r * Held::per_row + k, &piece[k]);
+          pieces[r * Held::per_row + k] = piece[k];
     }
   }
   /// The end of the last row.
@@ -169,9 +169,17 @@ struct piece_writer {
 #pragma unroll
     for (int k = 0; k < V; ++k)
       if (k < in_front && held.exists(Held::rows - 1, k))
-        store_at_once<int(sizeof(T))>(pieces + Held::rows * Held::per_row + k, &before[k]);
+        pieces[Held::rows * Held::per_row + k] = before[k];
   }
 };
+
+/// Whether neighbours that a plan stores so pass through shared memory, and whether any values of rows do.
+template <int Store, class T, int V>
+inline constexpr bool goes_one_by_one = Store <= int(sizeof(T)) && passes_shared<T, V>;
+template <class Row, int V, int... Store, class... Values>
+constexpr bool any_goes_one_by_one(pack<Values...> const*) {
+  return (false || ... || goes_one_by_one<Store, cuda::std::remove_cvref_t<decltype(cuda::std::declval<Values const&>().eval(cuda::std::declval<Row const&>()))>, V>);
+}
 
 /// Writes row r of a leaf, Store bytes at once; the whole warp calls it. Room: of the warp.
 template <axes_plan P, int Store, class Base, class T, int V>
@@ -180,7 +188,7 @@ __device__ __forceinline__ void store_row(leaf_on_chip<P, Base> const& held, int
   if constexpr (Store > int(sizeof(T))) {
     if (first < present)
       store_neighbours<Store>(row + first, v);
-  } else if constexpr (passes_shared<T, V>) {
+  } else if constexpr (goes_one_by_one<Store, T, V>) {
     store_one_by_one<P.threads_along()>(row, v, present, room);
   } else {
 #pragma unroll
@@ -228,7 +236,7 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   auto const row_at = [&](int r, int v) { return kept.row_at(r, v); };
   constexpr int last = Steps::size - 1;
   get<last>(lets) = answer_of_row<P, Blocks, last>(held, get<last>(steps), get<last>(nodes), row_at, at.extent);
-  constexpr bool one_by_one = (false || ... || (BytesPerStore < 16));
+  constexpr bool one_by_one = any_goes_one_by_one<decltype(row_at(0, 0)), lanes, BytesPerStore...>(static_cast<Values const*>(nullptr));
   alignas(32) __shared__ unsigned char room[one_by_one ? P.threads_per_block() * 32 : 1];
   for_each_index<int(sizeof...(BytesPerStore))>([&](auto i) {
     constexpr int store = nth_number<decltype(i)::value, BytesPerStore...>();

@@ -20,14 +20,21 @@ __device__ __forceinline__ void store_at_once(void* to, void const* from) {
   }
 }
 
-/// Stores V neighbours, Bytes at a time.
+/// Stores V neighbours, Bytes at a time, where these are more than an element's, else as elements are assigned: one is no more aligned than its
+/// type says.
 template <int Bytes, class T, int V>
 __device__ __forceinline__ void store_neighbours(T* to, T const (&v)[V]) {
-  alignas(16) unsigned char bytes[V * sizeof(T)];
-  memcpy(bytes, v, sizeof bytes);
+  if constexpr (Bytes > int(sizeof(T))) {
+    alignas(16) unsigned char bytes[V * sizeof(T)];
+    memcpy(bytes, v, sizeof bytes);
 #pragma unroll
-  for (int b = 0; b < int(V * sizeof(T)); b += Bytes)
-    store_at_once<Bytes>(reinterpret_cast<unsigned char*>(to) + b, bytes + b);
+    for (int b = 0; b < int(V * sizeof(T)); b += Bytes)
+      store_at_once<Bytes>(reinterpret_cast<unsigned char*>(to) + b, bytes + b);
+  } else {
+#pragma unroll
+    for (int k = 0; k < V; ++k)
+      to[k] = v[k];
+  }
 }
 
 /// Whether V neighbours of type T pass through shared memory on their way out, in room of 32 bytes a thread.
@@ -52,7 +59,7 @@ __device__ __forceinline__ void store_one_by_one(T* to, T const (&v)[V], int lef
 #pragma unroll
   for (int k = 0; k < V; ++k)
     if (int const e = k * Threads + lane - first; e < left)
-      store_at_once<int(sizeof(T))>(to + e, held + e);
+      to[e] = held[e];
   __syncwarp();
 }
 

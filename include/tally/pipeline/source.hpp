@@ -20,15 +20,32 @@ struct sized_column {
   i64 extent;
 };
 
+/// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
+template <class T>
+struct element_of_storage {
+  using type = T;
+};
+namespace detail {
+template <class T>
+constexpr auto elements_at(T const* storage) {
+  using E = typename element_of_storage<T>::type;
+  static_assert(sizeof(T) == sizeof(E));
+  if constexpr (std::is_same_v<T, E>)
+    return storage;
+  else
+    return reinterpret_cast<E const*>(storage);
+}
+} // namespace detail
+
 /// n elements of device (or any) memory that start at the pointer; who owns them is the caller's business.
 template <class T>
-constexpr sized_column<contiguous<T>> device(T const* pointer, i64 n) {
-  return {{pointer}, n};
+constexpr auto device(T const* pointer, i64 n) {
+  return sized_column<contiguous<typename element_of_storage<T>::type>>{{detail::elements_at(pointer)}, n};
 }
 /// n elements that lie stride elements apart (stride may be negative, not zero); memory of host or device.
 template <class T>
-constexpr sized_column<strided<T>> every(T const* pointer, i64 n, i64 stride) {
-  return {{pointer, stride}, n};
+constexpr auto every(T const* pointer, i64 n, i64 stride) {
+  return sized_column<strided<typename element_of_storage<T>::type>>{{detail::elements_at(pointer), stride}, n};
 }
 /// 0, 1, ..., n - 1: computed, never read.
 constexpr sized_column<counting<i64>> iota(i64 n) { return {{0, 1}, n}; }
@@ -99,12 +116,6 @@ concept column_like = detail::is_sized_column<std::remove_cvref_t<R>> || detail:
 /// Columns of one source at most; plan/plan.hpp has room for as many.
 inline constexpr int max_columns = 8;
 
-/// The element type of storage T: what arithmetic sees (std::complex, for one, maps to another type of the same layout).
-template <class T>
-struct element_of_storage {
-  using type = T;
-};
-
 template <class R>
 constexpr auto as_column(R&& r) {
   using Range = std::remove_cvref_t<R>;
@@ -113,13 +124,7 @@ constexpr auto as_column(R&& r) {
   } else if constexpr (detail::own_column<R>) {
     return column_of<Range>::make(r);
   } else if constexpr (detail::has_data<R>) {
-    using T = std::remove_cvref_t<decltype(*std::data(r))>;
-    using E = typename element_of_storage<T>::type;
-    static_assert(sizeof(T) == sizeof(E));
-    if constexpr (std::is_same_v<T, E>)
-      return sized_column<contiguous<T>>{{std::data(r)}, static_cast<i64>(std::size(r))};
-    else
-      return sized_column<contiguous<E>>{{reinterpret_cast<E const*>(std::data(r))}, static_cast<i64>(std::size(r))};
+    return tally::device(std::data(r), static_cast<i64>(std::size(r)));
   } else if constexpr (std::is_lvalue_reference_v<R> && !std::is_trivially_copy_constructible_v<Range>) {
     struct reference {
       Range const* range;

@@ -58,7 +58,7 @@ constexpr i64 most_leaves_of_block(axes_facts const& f) {
   i64 most = 512;
   while (most > 16 && most * f.of.state_bytes() > 16 * 1024)
     most /= 2;
-  return most;
+  return most * f.of.state_bytes() > 32 * 1024 ? 8 : most; // where blocks meet they have a room of their own
 }
 
 /// Warps of a block that go on from leaf to leaf.

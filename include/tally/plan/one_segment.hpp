@@ -6,6 +6,7 @@
 
 #include <tally/plan/one_segment_plan.hpp>
 #include <tally/plan/segments.hpp>
+#include <tally/plan/tile.hpp>
 
 namespace tally::inline v0 {
 
@@ -36,6 +37,13 @@ constexpr one_segment_plan make_one_segment_plan(facts const& f) {
   p.overlaps_launch = f.target.compute_major >= 9;
   p.reads_ahead = p.overlaps_launch && f.queued;
   return p;
+}
+
+/// Whether a block of such a kernel has room for its states, of as many bytes: of every level, of its warps twice, and of its shares. If not, the
+/// kernel of many segments folds it.
+constexpr bool holds_one_segment(facts const& f, i64 state_bytes) {
+  one_segment_plan const p = make_one_segment_plan(f);
+  return (max_levels_of_share + 2 * p.warps_per_block + p.shares_of_block) * state_bytes <= planning::bytes_for_rooms;
 }
 
 /// One launch, whatever lies between the ends: its blocks, and the room for states where they meet.

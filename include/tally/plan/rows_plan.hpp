@@ -55,6 +55,8 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
                     -1, leaves, i64(of_block) * most_blocks);
     return out;
   }
+  if (leaves == 0)
+    return out;
   out.possible = true;
   axes_plan& p = out.plan.strip = make_axes_plan(f).plan;
   p.batches = 1;

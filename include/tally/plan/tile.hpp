@@ -52,14 +52,18 @@ constexpr int leaves_beside_keys(facts const& f, plan const& p) {
   return leaves;
 }
 
-/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp.
+/// Shared memory that a kernel has without asking for more: the rooms of its exact sums, a word or two of every digit a warp, and where there are
+/// other folds beside them, of all states of its warps.
 inline constexpr i64 bytes_for_rooms = 47 * 1024;
 constexpr i64 room_bytes(facts const& f, i64 warps) {
   i64 bytes = 0;
-  for (int i = 0; i < f.fold_count; ++i)
+  bool others = false;
+  for (int i = 0; i < f.fold_count; ++i) {
+    others = others || !f.folds[i].exact;
     if (f.folds[i].exact)
       bytes += (2 * warps + 1) * f.folds[i].state_bytes;
-  return bytes;
+  }
+  return bytes == 0 ? 0 : bytes + (others ? warps * f.state_bytes() : 0);
 }
 
 constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {

@@ -104,9 +104,9 @@ void enqueue_domain(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> con
   }
 }
 
-/// What lies between two offsets: its size is read by the kernel, and nothing is cleared in front of it.
+/// What lies between two offsets: its size is read by the kernel, and nothing is cleared in front of it. False where it has no room for the states.
 template <class Offset, class Program, class... Nodes>
-void enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, answer_arrays const& to, enqueue_call const& call) {
+bool enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, answer_arrays const& to, enqueue_call const& call) {
   static gpu::kernels_of<one_segment_plan> kernels;
   auto p = d.program;
   gpu::one_segment_request request{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(), sizeof(Offset),
@@ -114,9 +114,12 @@ void enqueue_one_segment(domain<groups_between_offsets<Offset>, Program, pack<No
                                    facts_of(p, target{}, call.promise), d.where.offsets, to, sizeof...(Nodes), most_bytes<group_answer_of<Nodes, Program>...>(),
                                    call.where.ordinal, call.where.queue, call.launches};
   request.f.queued = true;
+  if (!holds_one_segment(request.f, sizeof(typename Program::states)))
+    return false;
   if (p.extent > 0)
     places_of(p, request.columns);
   gpu::enqueue(request);
+  return true;
 }
 
 template <class Offset, class Program, class Nodes, class Source>
@@ -126,8 +129,8 @@ void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const
     return;
   auto p = d.program;
   if constexpr (Program::leaf_count > 0)
-    if (d.where.segments() == 1 && d.where.count == nullptr)
-      return enqueue_one_segment(d, to, call);
+    if (d.where.segments() == 1 && d.where.count == nullptr && enqueue_one_segment(d, to, call))
+      return;
   auto request = segments_request_for(d, p, 0, call.where, call.promise);
   request.to = to;
   request.told = false;

@@ -21,8 +21,6 @@ struct group_type {
   std::size_t program_bytes, program_alignment, states_bytes, nodes_bytes;
 };
 
-/// Headers that a program needs beside the route's own.
-std::vector<std::string> headers_for(group_type const&);
 /// A unit that knows the types of a grouping as `program` and `nodes`, and makes sure that host and device lay them out alike.
 unit unit_of_group(group_type const&, std::string header);
 /// That of kernel<plan, program, nodes>, which stands in a header of its name.
