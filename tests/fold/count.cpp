@@ -66,3 +66,9 @@ TEST_CASE("count_modulo counts up and countdown_modulo down, modulo m") {
   CHECK((answer == std::tuple(1000u % 7, (7 - 1000u % 7) % 7, 0u, 0u, 1000u, 4294967295u - 1000u, 0u)));
   CHECK(run(from(x) | count_modulo(300).where(tally::index < 500)) == 200u);
 }
+
+TEST_CASE("a modulus below one, or that 32 bits do not hold, is refused") {
+  std::vector<int> const x(10);
+  for (i64 const m : {i64(0), i64(-3), i64(1) << 32}) CHECK_THROWS_AS(run(from(x) | count_modulo(m)), zero_modulus);
+  CHECK(run(from(x) | count_modulo((i64(1) << 32) - 1)) == 10u);
+}

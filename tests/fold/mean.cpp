@@ -66,3 +66,34 @@ TEST_CASE("NaN and infinities follow IEEE; ignoring_nan() leaves NaN out of sum 
   CHECK(testing::same_bits(of({1.0, infinity}), std::tuple(infinity, infinity)));
   CHECK(testing::same_bits(of({-infinity, infinity}), std::tuple(not_a_number, not_a_number)));
 }
+
+TEST_CASE("the mean of integers of 64 bits does not leave them: nanoseconds since 1970, whole, by axis, by key and by segment") {
+  i64 const now = 1764100000000000000;
+  std::vector<i64> x(10, now);
+  std::vector<int> const key(10, 0), offsets{0, 10};
+  double const expected = static_cast<double>(now);
+  CHECK(run(from(x) | mean) == expected);
+  CHECK(run(from(x) | mean.where(_1 > 0)) == expected);
+  CHECK(run(from(shaped(x, 1, 10)) | over<1>(mean))[0] == expected);
+  CHECK(run(from(shaped(x, 10, 1)) | over<0>(mean))[0] == expected);
+  CHECK(run(from(x, key) | by_key(_2, 1, mean(_1)))[0] == expected);
+  CHECK(run(from(x) | by_segment(offsets, mean))[0] == expected);
+  for (i64& v : x) v = -v;
+  CHECK(run(from(x) | mean) == -expected);
+  std::vector<u64> const most(1000, std::numeric_limits<u64>::max());
+  CHECK(run(from(most) | mean) == 0x1p64);
+  std::vector<i64> const small{-3, 2};
+  auto const [total, average] = run(from(small) | reduce(sum, mean));
+  CHECK(total == -1);
+  CHECK(average == -0.5);
+}
+
+TEST_CASE("ignoring_nan() of a formula: its counts count what its first fold of elements folds, wherever they stand") {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> const x{nan, 1, nan, 2};
+  CHECK(run(from(x) | (sum / cast<float>(count)).ignoring_nan()) == 1.5f);
+  CHECK(run(from(x) | (sum / (count + 0)).ignoring_nan()) == 1.5f);
+  CHECK(run(from(x) | (cast<float>(count) / sum).ignoring_nan()) == 2.f / 3.f);
+  CHECK(run(from(x) | (variance * cast<float>(count)).ignoring_nan()) == 0.5f);
+  CHECK(run(from(x) | (cast<float>(1 - count) + sum).ignoring_nan()) == 2.f);
+}

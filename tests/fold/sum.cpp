@@ -95,7 +95,7 @@ TEST_CASE("checked() reports a sum that leaves 64 bits, and lets pass one that c
   CHECK_THROWS_AS(total({most, 1}), overflow);
   CHECK_THROWS_AS(total({least, -1}), overflow);
   CHECK_THROWS_WITH(total(filled<i64>(5000, most)),
-                    "[tally-E15] a checked sum left the range of its 64-bit accumulator. docs/errors.md#E15");
+                    "[tally-E15] a checked sum left the range of its accumulator. docs/errors.md#E15");
   auto const unsigned_total = [](std::vector<u64> const& x) { return run(from(x) | sum.checked()); };
   CHECK(unsigned_total({std::numeric_limits<u64>::max()}) == std::numeric_limits<u64>::max());
   CHECK_THROWS_AS(unsigned_total({std::numeric_limits<u64>::max(), 1}), overflow);
@@ -111,4 +111,33 @@ TEST_CASE("NaN and infinities follow IEEE, and the NaN is the one quiet NaN") {
   CHECK(testing::same_bits(total({-0.f, -0.f}), 0.f)); // a sum begins with 0
   std::vector<float> const x{1.f, nan, 2.f};
   CHECK(run(from(x) | sum.ignoring_nan()) == 3.f);
+}
+
+TEST_CASE("checked() knows the accumulator that in<T>() names") {
+  std::vector<u8> const bytes(300, 255);
+  CHECK_THROWS_AS(run(from(bytes) | sum.in<u16>().checked()), overflow);
+  CHECK(run(from(bytes) | sum.in<u32>().checked()) == 76500u);
+  std::vector<i32> const pair{2147483647, 1};
+  CHECK_THROWS_AS(run(from(pair) | sum.checked().in<i32>()), overflow);
+  CHECK(run(from(pair) | sum.checked()) == 2147483648);
+  std::vector<i64> const wide(3, std::numeric_limits<i64>::min());
+  CHECK(run(from(wide) | sum.checked().in<double>()) == -3 * 0x1p63);
+  std::vector<i64> const five{-5};
+  CHECK(run(from(five) | sum.checked().in<double>()) == -5.0);
+}
+
+TEST_CASE("real numbers that are added up as integers are cut and saturate like cast, by every route alike") {
+  std::vector<float> x;
+  for (int i = 0; i < 4101; ++i) x.push_back(-static_cast<float>(i % 7));
+  CHECK(run(from(x) | sum.in<i32>()) == -12300);
+  CHECK(run(from(x) | sum.in<i64>()) == -12300);
+  CHECK(run(from(x) | filter(_1 < 0.f) | sum.in<i32>()) == -12300);
+  x[5] = std::numeric_limits<float>::quiet_NaN(), x[6] = 5e9f, x[7] = -5e9f, x[4100] = std::numeric_limits<float>::infinity();
+  std::vector<int> const key(x.size(), 0), offsets{0, 4101};
+  i32 const expected = run(from(x) | sum(cast<i32>(_1)).in<i32>());
+  CHECK(run(from(x) | sum.in<i32>()) == expected);
+  CHECK(run(from(shaped(x, 1, 4101)) | over<1>(sum.in<i32>()))[0] == expected);
+  CHECK(run(from(shaped(x, 4101, 1)) | over<0>(sum.in<i32>()))[0] == expected);
+  CHECK(run(from(x, key) | by_key(_2, 1, sum(_1).in<i32>()))[0] == expected);
+  CHECK(run(from(x) | by_segment(offsets, sum.in<i32>()))[0] == expected);
 }

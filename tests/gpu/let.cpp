@@ -10,6 +10,11 @@
 
 using namespace tally;
 
+TALLY_STRUCT(let_two_doubles, { double a, b; });
+TALLY_FUNCTION(let_both, (double a, double b), { return let_two_doubles{a, b}; });
+TALLY_STRUCT(let_two_floats, { float a, b; });
+TALLY_FUNCTION(let_both_floats, (float a, float b), { return let_two_floats{a, b}; });
+
 namespace {
 
 struct shape {
@@ -151,4 +156,30 @@ TEST_CASE("what is on the device stays there, in place too") {
   CHECK(std::memcmp(d.back().data(), expected.data(), x.size() * 4) == 0);
   run_into(from(shaped(d.data(), {1024, 40}, {1, 1024})) | collect, d.data());
   CHECK(d.back()[1] == expected[1024]);
+}
+
+TEST_CASE("elements as wide as a store, and such that lie where their type allows and no store of all of them does") {
+  if (no_kernels()) return;
+  for (i64 n : {4096, 4097, 6001}) {
+    CAPTURE(n);
+    auto const x = moderate<double>(std::size_t(16 * n));
+    on_device const d(x);
+    auto const both = [](auto const& source) { return source | map(let_both(_1 - let(source | over<1>(mean)), _1)) | collect; };
+    auto const expected = run(both(from(shaped(x, 16, n))), on::cpu);
+    CHECK(same_arrays(run(both(from(shaped(d.data(), 16, n)))), expected));
+    on_device<double> const out(std::vector<double>(std::size_t(2 * 16 * n + 1)));
+    run_into(both(from(shaped(d.data(), 16, n))), reinterpret_cast<let_two_doubles*>(out.data() + 1)); // at 8 behind a multiple of 16 bytes
+    CHECK(std::memcmp(out.back().data() + 1, expected.data(), std::size_t(16 * n) * 16) == 0);
+    auto const y = moderate<float>(std::size_t(16 * n));
+    on_device const e(y);
+    on_device<float> const pairs(std::vector<float>(std::size_t(2 * 16 * n + 1)));
+    auto* const at = reinterpret_cast<let_two_floats*>(pairs.data() + 1); // at 4 behind a multiple of 8 bytes
+    run_into(from(device(e.data(), 16 * n)) | map(let_both_floats(_1, _1 + 1.f)) | collect, at);
+    auto const flat = run(from(y) | map(let_both_floats(_1, _1 + 1.f)) | collect, on::cpu);
+    CHECK(std::memcmp(pairs.back().data() + 1, flat.data(), std::size_t(16 * n) * 8) == 0);
+    auto const rows = [](auto const& source) { return source | map(let_both_floats(_1 - let(source | over<1>(mean)), _1)) | collect; };
+    run_into(rows(from(shaped(e.data(), 16, n))), at);
+    auto const centred = run(rows(from(shaped(y, 16, n))), on::cpu);
+    CHECK(std::memcmp(pairs.back().data() + 1, centred.data(), std::size_t(16 * n) * 8) == 0);
+  }
 }

@@ -184,3 +184,44 @@ TEST_CASE("under exact a group's sum, mean and variance are those of the CPU, wh
     CHECK(same_arrays(run(powers, on::cpu, exact), run(powers, on::gpu, exact)));
   }
 }
+
+TEST_CASE("a checked sum that leaves its range is an overflow along any axis, and one that does not has its answers") {
+  if (no_kernels()) return;
+  std::vector<i64> x(std::size_t(2048 * 1024), 1);
+  auto const matrix = from(shaped(x, 2048, 1024));
+  same_on_both(matrix | over<0>(sum.checked()));
+  same_on_both(matrix | reduce(over<1>(sum.checked(), max), over<0>(sum), sum));
+  same_on_both(matrix | over<0, 1>(sum.checked()));
+  auto const of_rows = matrix | over<1>(sum.checked());
+  same_on_both(matrix | map(_1 - let(of_rows)) | collect);
+  x[1'000'000] = std::numeric_limits<i64>::max();
+  CHECK_THROWS_AS(run(matrix | over<0>(sum.checked()), on::gpu), overflow);
+  CHECK_THROWS_AS(run(matrix | over<1>(max, sum.checked()), on::gpu), overflow);
+  CHECK_THROWS_AS(run(matrix | over<0, 1>(sum.checked()), on::gpu), overflow);
+  CHECK_THROWS_AS(run(matrix | reduce(over<1>(sum.checked()), over<0>(sum), sum), on::gpu), overflow);
+  CHECK_THROWS_AS(run(matrix | map(_1 - let(of_rows)) | collect, on::gpu), overflow);
+  on_device<i64> const out(std::vector<i64>(1024, -7));
+  CHECK_THROWS_AS(run_into(matrix | over<0>(sum.checked()), out.data(), on::gpu), overflow);
+  CHECK(out.back()[5] == -7);
+}
+
+TEST_CASE("means of integers of 64 bits, and real numbers added up as integers") {
+  if (no_kernels()) return;
+  auto x = uneven_numbers<i64>(std::size_t(300 * 1000));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] * 1'000'003 + 1'764'100'000'000'000'000;
+  std::vector<int> key(x.size());
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = int(i % 7);
+  std::vector<i64> const offsets{0, 10, 10, 100'000, 300'000};
+  auto const matrix = from(shaped(x, 300, 1000));
+  same_on_both(from(x) | reduce(mean, mean.where(_1 % 2 == 0), sum));
+  same_on_both(matrix | reduce(over<0>(mean), over<1>(mean), mean));
+  same_on_both(from(x, key) | by_key(_2, 7, mean(_1)));
+  same_on_both(from(x) | by_segment(offsets, mean));
+  auto y = uneven_numbers<float>(std::size_t(300 * 1000));
+  y[7] = 5e9f, y[8] = -5e9f, y[9] = std::numeric_limits<float>::quiet_NaN(), y[10] = std::numeric_limits<float>::infinity();
+  auto const floats = from(shaped(y, 300, 1000));
+  same_on_both(from(y) | reduce(sum.in<i32>(), sum.in<u8>(), sum.in<i64>()));
+  same_on_both(floats | reduce(over<0>(sum.in<i32>()), over<1>(sum.in<i32>())));
+  same_on_both(from(y, key) | by_key(_2, 7, sum(_1).in<i32>(), sum(_1).in<u32>()));
+  same_on_both(from(y) | by_segment(offsets, sum.in<i32>()));
+}

@@ -209,3 +209,14 @@ TEST_CASE("a checked sum that overflows in one segment is an overflow") {
   CHECK(values(run(from(x) | by_segment(apart, sum.checked()))) == std::vector<i64>{x[0], 6});
   CHECK_THROWS_AS(run(from(x) | by_segment(together, sum.checked())), overflow);
 }
+
+TALLY_FUNCTION(segment_inverse, (int x), { return 12 / x; });
+
+TEST_CASE("what is computed for segments is computed for no element before the first and behind the last offset") {
+  std::vector<int> x(4096, 0);
+  for (std::size_t i = 16; i < 300; ++i) x[i] = 3;
+  std::vector<int> const offsets{16, 40, 100, 300};
+  auto const sums = run(from(x) | by_segment(offsets, sum(segment_inverse(_1))));
+  CHECK(sums[0] == 4 * 24);
+  CHECK(sums[2] == 4 * 200);
+}

@@ -83,3 +83,33 @@ TEST_CASE("a filter that lets everything through changes no bit") {
   auto const p = from(x);
   CHECK(run(p | filter(_1 == _1) | reduce(sum, mean, variance)) == run(p | reduce(sum, mean, variance)));
 }
+
+TALLY_FUNCTION(filter_ratio, (int a, int b), { return a / b; });
+
+TEST_CASE("the user's functions are asked for what passes, and for nothing else: a division by what the filter holds back") {
+  for (std::size_t const n : {100u, 4096u, 300'000u}) {
+    std::vector<int> const a(n, 6), key(n, 0);
+    std::vector<int> b(n, 2);
+    b[5] = b[n - 1] = 0;
+    i64 const expected = static_cast<i64>(n - 2) * 3;
+    auto const whole = from(a, b, key) | filter(_2 != 0);
+    CHECK(run(whole | sum(filter_ratio(_1, _2))) == expected);
+    CHECK(run(whole | map(filter_ratio(_1, _2)) | sum) == expected);
+    CHECK(run(from(a, b) | sum(filter_ratio(_1, _2)).where(_2 != 0)) == expected);
+    CHECK(run(whole | filter(filter_ratio(_1, _2) > 0) | count) == static_cast<i64>(n - 2));
+    CHECK(run(from(a, b) | filter(_2 != 0 && filter_ratio(_1, _2) > 0) | count) == static_cast<i64>(n - 2));
+    CHECK(run(from(a, b) | filter(!(_2 == 0 || filter_ratio(_1, _2) == 0)) | count) == static_cast<i64>(n - 2));
+    CHECK(run(whole | by_key(_3, 1, sum(filter_ratio(_1, _2))))[0] == expected);
+    CHECK(run(whole | by_key(_3, 1, sum(cast<float>(filter_ratio(_1, _2)))))[0] == static_cast<float>(expected));
+    auto const [total, greatest] = run(whole | by_key(_3, 1, sum(cast<double>(filter_ratio(_1, _2))), max(filter_ratio(_1, _2))));
+    CHECK(total[0] == static_cast<double>(expected));
+    CHECK(greatest[0] == 3);
+    CHECK(run(whole | by_key(filter_ratio(_1, _2), 4, count))[3] == static_cast<i64>(n - 2));
+    std::vector<int> const offsets{0, static_cast<int>(n)};
+    CHECK(run(whole | by_segment(offsets, sum(filter_ratio(_1, _2))))[0] == expected);
+    auto const i = static_cast<i64>(n / 4);
+    auto const rows = from(shaped(a, 4, i), shaped(b, 4, i)) | filter(_2 != 0);
+    CHECK(run(rows | over<1>(sum(filter_ratio(_1, _2))))[1] == 3 * i);
+    CHECK(run(rows | over<0>(sum(filter_ratio(_1, _2))))[0] == (i > 1 ? 12 : 3));
+  }
+}

@@ -144,3 +144,16 @@ TEST_CASE("answers that are conditions are seen as such, of all and of every row
   CHECK(rows(0) == 6.f);
   CHECK(rows(1) == 0.f);
 }
+
+TEST_CASE("a let of a whole source has the errors of its run") {
+  std::vector<float> const none, one{1};
+  auto const greatest = from(none) | max;
+  CHECK_THROWS_AS(run(from(one) | map(let(greatest)) | max), empty_input);
+  auto const total = from(none) | sum;
+  CHECK(run(from(one) | map(let(total)) | max) == 0.f);
+  std::vector<i64> const wide{std::numeric_limits<i64>::max(), 1};
+  auto const checked = from(wide) | sum.checked();
+  CHECK_THROWS_AS(run(from(wide) | map(_1 - let(checked)) | max), overflow);
+  auto const of_rows = from(shaped(wide, 1, 2)) | over<1>(sum.checked());
+  CHECK_THROWS_AS(run(from(shaped(wide, 1, 2)) | map(_1 - let(of_rows)) | collect), overflow);
+}

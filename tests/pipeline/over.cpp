@@ -112,3 +112,29 @@ TEST_CASE("an array of answers is a source with its axes") {
   CHECK(run(from(matrix) | sum, on::cpu) == 276);
   CHECK(run(from(row) | sum, on::cpu) == 276);
 }
+
+TEST_CASE("a checked sum that leaves its range is an overflow along any axis, alone and beside others, and nothing is written") {
+  i64 const most = std::numeric_limits<i64>::max();
+  std::vector<i64> x{1, 2, 3, most, 1, 5};
+  auto const rows = from(shaped(x, 2, 3));
+  CHECK_THROWS_AS(run(rows | over<1>(sum.checked())), overflow);
+  CHECK_THROWS_AS(run(rows | over<0>(sum.checked())), overflow);
+  CHECK_THROWS_AS(run(rows | over<0, 1>(sum.checked())), overflow);
+  CHECK_THROWS_AS(run(rows | reduce(over<1>(sum.checked() / count), over<0>(max), sum)), overflow);
+  std::vector<i64> out(2, -7);
+  CHECK_THROWS_AS(run_into(rows | over<1>(sum.checked()), out), overflow);
+  CHECK(out == std::vector<i64>{-7, -7});
+  CHECK(run(rows | filter(_1 < 100) | over<1>(sum.checked()))[1] == 6);
+  std::vector<i64> many(std::size_t(2048 * 1024), 1);
+  many[1'000'000] = most;
+  auto const matrix = from(shaped(many, 2048, 1024));
+  CHECK_THROWS_AS(run(matrix | reduce(over<0>(sum.checked()), over<1>(sum), sum)), overflow);
+  CHECK_THROWS_AS(run(matrix | reduce(over<0>(sum), over<1>(sum.checked()), sum)), overflow);
+}
+
+TEST_CASE("extents below zero are errors, whatever their product") {
+  std::vector<float> const one{42};
+  CHECK_THROWS_AS(run(from(shaped(one, -1, -1)) | count), extent_mismatch);
+  CHECK_THROWS_AS(run(from(shaped(one.data(), -1, -1)) | count), extent_mismatch);
+  CHECK_THROWS_AS(run(from(shaped(one.data(), i64(1) << 40, i64(1) << 40)) | count), too_large);
+}

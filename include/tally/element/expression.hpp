@@ -20,6 +20,7 @@ struct row {
 template <class Self>
 struct expression_node {
   using tally_expression = Self;
+  static constexpr bool calls_users_code = false;
 
   /// The value of the expression for the given elements (_1 is the first argument).
   template <class... Ts>
@@ -92,11 +93,16 @@ struct call : expression_node<call<Op, Args...>> {
   static constexpr int arity = detail::max_of(0, Args::arity...);
   /// False as soon as a part exists as host code only.
   static constexpr bool lowerable = (true && ... && Args::lowerable);
+  /// Whether a function of the user's is called, which need not be defined for elements that a mask holds back.
+  static constexpr bool calls_users_code = requires { typename Op::device_text; } || (false || ... || Args::calls_users_code);
   /// True when the node holds run-time values, so that equal types need not mean equal expressions.
   static constexpr bool captures = (false || ... || Args::captures);
   template <class Row>
   TALLY_INLINE constexpr auto eval(Row const& r) const {
-    return unpack([&](auto const&... a) TALLY_INLINE_LAMBDA { return Op::apply(a.eval(r)...); }, args);
+    if constexpr (calls_users_code && requires { Op::settled_by; })
+      return static_cast<bool>(args.first.eval(r)) == Op::settled_by ? Op::settled_by : static_cast<bool>(args.rest.first.eval(r));
+    else
+      return unpack([&](auto const&... a) TALLY_INLINE_LAMBDA { return Op::apply(a.eval(r)...); }, args);
   }
   template <class... Es>
   constexpr auto substitute(pack<Es...> const& with) const {

@@ -202,11 +202,13 @@ struct not_equal {
 
 struct both {
   static constexpr char const* spelling = "&&";
+  static constexpr bool settled_by = false; ///< the first operand alone: the user's functions then are not asked for the second
   TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a & b; } // both are known, so there is nothing to branch for
 };
 
 struct either {
   static constexpr char const* spelling = "||";
+  static constexpr bool settled_by = true;
   TALLY_INLINE static constexpr bool apply(bool a, bool b) { return a | b; }
 };
 

@@ -47,6 +47,7 @@ struct host_call : expression_node<host_call<F, Args...>> {
   constexpr host_call(F f, pack<Args...> a) : function(f), args(a) {}
   static constexpr int arity = detail::max_of(0, Args::arity...);
   static constexpr bool lowerable = false;
+  static constexpr bool calls_users_code = true;
   static constexpr bool captures = true;
   template <class Row>
   constexpr auto eval(Row const& r) const {

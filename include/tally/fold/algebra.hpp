@@ -26,6 +26,32 @@ inline constexpr bool has_an_accumulator<or_else_fold<Fold, Value>> = has_an_acc
 template <class Fold>
 inline constexpr bool has_an_accumulator<maybe_fold<Fold>> = has_an_accumulator<Fold>;
 
+namespace detail {
+/// The elements of the first fold of a formula that folds any.
+template <class Fold>
+constexpr auto elements_folded(Fold const& f);
+constexpr pack<> first_elements(pack<> const&) { return {}; }
+template <class Fold, class... Folds>
+constexpr auto first_elements(pack<Fold, Folds...> const& all) {
+  auto const first = elements_folded(all.first);
+  if constexpr (decltype(elements_folded(all.first))::size > 0)
+    return first;
+  else
+    return first_elements(all.rest);
+}
+template <class Fold>
+constexpr auto elements_folded(Fold const& f) {
+  if constexpr (!fold_like<Fold>)
+    return pack<>{};
+  else if constexpr (requires { f.values; })
+    return f.values;
+  else if constexpr (requires { f.args; })
+    return first_elements(f.args);
+  else
+    return elements_folded(f.fold);
+}
+} // namespace detail
+
 /// An operation applied to the answers of folds and to numbers.
 template <class Op, class... Args>
 struct folded_call {
@@ -68,13 +94,23 @@ struct folded_call {
   auto compensated() const -> because::the_fold_has_no_such_form<O> {
     return {};
   }
-  /// Every leaf without NaN elements; a count counts what the leaf before it folds.
+  /// Every leaf without NaN elements; a count counts what the first leaf with elements folds.
   constexpr auto ignoring_nan() const {
+    if constexpr (decltype(detail::first_elements(args))::size == 0)
+      return because::the_fold_has_no_such_form<Op>{};
+    else
+      return ignoring_nan_of(detail::first_elements(args));
+  }
+  /// The same, where counts count elements that are given.
+  template <class Elements>
+  constexpr auto ignoring_nan_of(Elements const& elements) const {
     return each_leaf([&](auto leaf) {
-      if constexpr (requires { leaf.values.first; } || !requires { leaf.values; })
+      if constexpr (requires { leaf.args; })
+        return leaf.ignoring_nan_of(elements);
+      else if constexpr (decltype(detail::elements_folded(leaf))::size > 0)
         return leaf.ignoring_nan();
       else
-        return leaf.where(unpack([](auto... v) { return (!is_nan(v) && ...); }, get<0>(args).values));
+        return leaf.where(unpack([](auto... v) { return (!is_nan(v) && ...); }, elements));
     });
   }
 

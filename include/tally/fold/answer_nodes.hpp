@@ -40,6 +40,26 @@ constexpr moments_result<A, K> with_one_nan(moments_result<A, K> x) {
     c = with_one_nan(c);
   return x;
 }
+/// Whether any state has left the range of its accumulator.
+template <class Leaves, class States>
+constexpr bool any_overflowed(Leaves const& leaves, States const& states) {
+  bool found = false;
+  for_each_index<Leaves::size>([&](auto i) {
+    auto const& m = get<i>(leaves).monoid;
+    auto const& s = get<i>(states); // a get<i> in the requirement itself is never satisfied for clang 14
+    if constexpr (requires { m.overflowed(s); })
+      found = found || m.overflowed(s);
+  });
+  return found;
+}
+/// The same as an answer beside the others, where a kernel makes them.
+struct overflow_flag {
+  template <class Outcome>
+  constexpr u8 value(Outcome const& o) const {
+    return any_overflowed(o.leaves, o.states) ? 1 : 0;
+  }
+};
+
 /// Whether a node has no answer; those without empty() always have one.
 template <class Node, class Outcome>
 constexpr bool is_empty(Node const& n, Outcome const& o) {

@@ -154,9 +154,12 @@ struct count_modulo_operation : fold_operation<count_modulo_operation<Up>> {
   }
 };
 
-/// The number of elements modulo m (m >= 1, else run throws zero_modulus), a u32.
-constexpr auto count_modulo(u32 m) { return fold_of_none<count_modulo_operation<true>>{{{}, m}, {}, {}}; }
-/// Counting down from 0 through m - 1 modulo m (m >= 1, else run throws zero_modulus), a u32.
-constexpr auto countdown_modulo(u32 m) { return fold_of_none<count_modulo_operation<false>>{{{}, m}, {}, {}}; }
+namespace detail {
+constexpr u32 modulus_of(i64 m) { return m >= 1 && m < i64(1) << 32 ? static_cast<u32>(m) : 0; }
+} // namespace detail
+/// The number of elements modulo m (1 <= m < 2^32, else run throws zero_modulus), a u32.
+constexpr auto count_modulo(i64 m) { return fold_of_none<count_modulo_operation<true>>{{{}, detail::modulus_of(m)}, {}, {}}; }
+/// Counting down from 0 through m - 1 modulo m (1 <= m < 2^32, else run throws zero_modulus), a u32.
+constexpr auto countdown_modulo(i64 m) { return fold_of_none<count_modulo_operation<false>>{{{}, detail::modulus_of(m)}, {}, {}}; }
 
 } // namespace tally::inline v0

@@ -18,6 +18,10 @@ template <class... Values>
 constexpr bool all_lowerable(pack<Values...> const*) {
   return (true && ... && Values::lowerable);
 }
+template <class... Values>
+constexpr bool any_calls_users_code(pack<Values...> const*) {
+  return (false || ... || Values::calls_users_code);
+}
 
 /// What a fold calls the position of a row: its position in the source, or in its group where it has one.
 template <class Row>
@@ -37,6 +41,8 @@ struct bound {
   /// False as soon as a part exists as host code only.
   static constexpr bool lowerable = monoid_is_lowerable<Monoid> && all_lowerable(static_cast<Values const*>(nullptr)) &&
                                     Mask::lowerable;
+  /// Whether values may be computed for elements that do not pass the mask: not by the user's functions.
+  static constexpr bool computes_all = lowerable && !(masked && any_calls_users_code(static_cast<Values const*>(nullptr)));
   Monoid monoid;
   Values values;
   Mask mask;

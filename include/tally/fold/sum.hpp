@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // sum: addition in the accumulator of the element's type. Layer 1. Integer sums are free of order; float sums follow the
-// tree. checked() keeps 128 bits and refuses an answer outside 64; compensated() carries the rounding errors (Neumaier's
+// tree. checked() keeps 128 bits and refuses an answer that its accumulator does not hold; compensated() carries the rounding errors (Neumaier's
 // two-sum through lanes, warps and blocks).
 #pragma once
 
@@ -64,13 +64,24 @@ struct checked_sum_monoid {
     u64 const low = a.low + b.low;
     return {low, a.high + b.high + (low < a.low ? 1 : 0)};
   }
-  constexpr bool overflowed(state const& s) const {
-    if constexpr (stl::same_as<Acc, u64>)
-      return s.high != 0;
-    else
-      return s.high != (static_cast<i64>(s.low) < 0 ? -1 : 0);
+  TALLY_INLINE constexpr bool overflowed(state const& s) const {
+    if constexpr (floating<Acc>) {
+      return false;
+    } else if constexpr (Acc(-1) < Acc(0)) {
+      i64 const in_64 = static_cast<i64>(s.low);
+      return s.high != (in_64 < 0 ? -1 : 0) || in_64 != static_cast<i64>(static_cast<Acc>(in_64));
+    } else {
+      return s.high != 0 || s.low != static_cast<u64>(static_cast<Acc>(s.low));
+    }
   }
-  constexpr Acc lower(state const& s, summary) const { return static_cast<Acc>(s.low); }
+  TALLY_INLINE constexpr Acc lower(state const& s, summary) const {
+    if constexpr (!floating<Acc>)
+      return static_cast<Acc>(s.low);
+    else if (s.high == (static_cast<i64>(s.low) < 0 ? -1 : 0))
+      return static_cast<Acc>(static_cast<i64>(s.low));
+    else
+      return static_cast<Acc>(static_cast<double>(s.high) * 0x1p64 + static_cast<double>(s.low));
+  }
 };
 
 enum class sum_form { plain, compensated, checked };

@@ -76,4 +76,7 @@ struct neighbour_stack {
   }
 };
 
+/// Elements of a group that lanes of registers may fold before they become a state: as many as a float counts.
+inline constexpr i64 elements_counted_in_lanes = i64(1) << 24;
+
 } // namespace tally::inline v0

@@ -130,6 +130,22 @@ struct exact_form<Row, M, pack<Values...>> {
   static constexpr bool exists = true;
   using type = typename exact_counterpart<M, value_of<Values, Row>...>::type;
 };
+/// Real numbers that are added up as integers saturate like cast, which converts alike everywhere.
+template <class M, class V>
+inline constexpr bool adds_reals_as_integers = false;
+template <integer A, floating V>
+inline constexpr bool adds_reals_as_integers<sum_monoid<A>, V> = true;
+template <class Row, integer A, class E>
+constexpr auto values_of_sum(sum_monoid<A> const&, pack<E> const& values) {
+  if constexpr (adds_reals_as_integers<sum_monoid<A>, value_of<E, Row>>)
+    return make_pack(call<op::cast<A>, E>(values));
+  else
+    return values;
+}
+template <class Row, class M, class Values>
+constexpr auto values_of_sum(M const&, Values const& values) {
+  return values;
+}
 /// What a leaf folds, and over which values: under exact, a sum of floats or of their products keeps every bit.
 template <class Pipe, class Op, class Mask, class Values>
 constexpr auto form_of(Op const& op, Mask const& mask, Values const& values) {
@@ -140,8 +156,10 @@ constexpr auto form_of(Op const& op, Mask const& mask, Values const& values) {
     return formed<typename exact_form<row_of<Pipe>, M, Factors>::type, Factors>{{}, factors_of(values)};
   else if constexpr (is_exact<Pipe> && exact_form<row_of<Pipe>, M, Values>::exists)
     return formed<typename exact_form<row_of<Pipe>, M, Values>::type, Values>{{}, values};
-  else
-    return formed<M, Values>{m, values};
+  else {
+    auto const converted = values_of_sum<row_of<Pipe>>(m, values);
+    return formed<M, std::remove_const_t<decltype(converted)>>{m, converted};
+  }
 }
 
 /// The node of a composed fold: a mean looks at the exact sum itself.
@@ -200,9 +218,30 @@ constexpr auto plant_all(Pipe const& p, Leaves const& leaves, Fold const& fold, 
   auto nodes = join(make_pack(first.node), rest.node);
   return planted<decltype(rest.leaves), decltype(nodes)>{rest.leaves, nodes};
 }
+/// What a mean divides: integers of 64 bits, whose sum may leave these, are added up in 128.
+template <class Pipe, class X, class Mask>
+constexpr auto sum_of_mean(Pipe const& p, folding<sum_operation<>, pack<X>, Mask> const& s) {
+  using V = value_of<decltype(s.values.first.substitute(p.values)), row_of<Pipe>>;
+  if constexpr (integer<V> && sizeof(V) == 8)
+    return folding<sum_operation<double, sum_form::checked>, pack<X>, Mask>{{}, s.values, s.mask};
+  else
+    return s;
+}
+template <class Pipe, class Fold>
+constexpr auto const& sum_of_mean(Pipe const&, Fold const& f) {
+  return f;
+}
+template <class Pipe, class Op, class... Args>
+constexpr auto const& planted_args(Pipe const&, folded_call<Op, Args...> const& f) {
+  return f.args;
+}
+template <class Pipe, class Sum, class Count>
+constexpr auto planted_args(Pipe const& p, folded_call<op::mean, Sum, Count> const& f) {
+  return make_pack(sum_of_mean(p, static_cast<typename Sum::tally_fold const&>(f.args.first)), f.args.rest.first);
+}
 template <class Pipe, class Leaves, class Op, class... Args>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
-  auto planted_all = unpack([&](auto const&... a) { return plant_all(p, leaves, a...); }, f.args);
+  auto planted_all = unpack([&](auto const&... a) { return plant_all(p, leaves, a...); }, planted_args(p, f));
   auto node = node_of<decltype(planted_all.leaves), Op>(planted_all.node);
   return planted<decltype(planted_all.leaves), decltype(node)>{planted_all.leaves, node};
 }

@@ -4,6 +4,8 @@
 // operand of fewer axes be seen along the others. Layer 2. Positions count row by row; strides may be negative or zero.
 #pragma once
 
+#include <limits>
+
 #include <tally/element/spread.hpp>
 #include <tally/fold/groups.hpp>
 #include <tally/pipeline/bundle.hpp>
@@ -38,15 +40,15 @@ struct grid : source<Columns...> {
     return 0;
   }
 };
-inline constexpr i64 any_extent = -1;
+inline constexpr i64 any_extent = std::numeric_limits<i64>::min(); // which nobody gives
 
 namespace detail {
 template <int Rank>
 constexpr i64 product_of(i64 const (&extents)[Rank]) {
-  i64 p = 1;
+  u64 p = 1; // what overflows is refused when it is run
   for (i64 const e : extents)
-    p *= e;
-  return p;
+    p *= static_cast<u64>(e);
+  return static_cast<i64>(p);
 }
 template <class... Extents>
 concept extents_of_axes = sizeof...(Extents) > 0 && sizeof...(Extents) <= max_axes && (std::is_integral_v<Extents> && ...);
@@ -145,13 +147,11 @@ struct column_of<M> {
     using T = std::remove_cv_t<typename M::element_type>;
     using E = typename element_of_storage<T>::type;
     spread<E, rank> s{reinterpret_cast<E const*>(m.data_handle()), {}, {}};
-    i64 elements = 1;
     for (int k = 0; k < rank; ++k) {
       s.extents[k] = static_cast<i64>(m.extent(static_cast<std::size_t>(k)));
       s.strides[k] = static_cast<i64>(m.stride(static_cast<std::size_t>(k)));
-      elements *= s.extents[k];
     }
-    shaped_column<spread<E, rank>, rank> out{s, elements, {}};
+    shaped_column<spread<E, rank>, rank> out{s, detail::product_of(s.extents), {}};
     for (int k = 0; k < rank; ++k)
       out.axes[k] = s.extents[k];
     return out;
@@ -170,19 +170,18 @@ template <element T, class... Extents>
   requires detail::extents_of_axes<Extents...>
 constexpr auto shaped(T const* pointer, Extents... extents) {
   using E = typename element_of_storage<T>::type;
-  return shaped_column<contiguous<E>, int(sizeof...(Extents))>{
-      {reinterpret_cast<E const*>(pointer)}, (i64(1) * ... * static_cast<i64>(extents)), {static_cast<i64>(extents)...}};
+  i64 const lengths[] = {static_cast<i64>(extents)...};
+  return shaped_column<contiguous<E>, int(sizeof...(Extents))>{{reinterpret_cast<E const*>(pointer)}, detail::product_of(lengths), {static_cast<i64>(extents)...}};
 }
 /// Elements with a stride an axis, in elements: negative walks backwards from the pointer, 0 sees one element again and again.
 template <element T, std::size_t Rank>
   requires(Rank <= std::size_t(max_axes))
 constexpr auto shaped(T const* pointer, i64 const (&extents)[Rank], i64 const (&strides)[Rank]) {
   using E = typename element_of_storage<T>::type;
-  shaped_column<spread<E, int(Rank)>, int(Rank)> out{{reinterpret_cast<E const*>(pointer), {}, {}}, 1, {}};
+  shaped_column<spread<E, int(Rank)>, int(Rank)> out{{reinterpret_cast<E const*>(pointer), {}, {}}, detail::product_of(extents), {}};
   for (std::size_t k = 0; k < Rank; ++k) {
     out.column.extents[k] = out.axes[k] = extents[k];
     out.column.strides[k] = strides[k];
-    out.extent *= extents[k];
   }
   return out;
 }
@@ -217,7 +216,7 @@ constexpr auto along(R&& operand) {
     for (int k = rank - 1; k >= 0; --k) {
       out.extents[k] = c.axes[k];
       out.strides[k] = step;
-      step *= c.axes[k];
+      step = static_cast<i64>(static_cast<u64>(step) * static_cast<u64>(c.axes[k]));
     }
   } else {
     out.extents[0] = c.extent;

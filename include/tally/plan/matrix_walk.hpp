@@ -67,7 +67,8 @@ constexpr i64 choose_turn(matrix_walk_facts const& f, bool columns) {
 /// Turns of a chunk: a power of two, so that it is a subtree of the columns.
 constexpr i64 choose_chunk(matrix_walk_facts const& f, matrix_walk_cut const& c) {
   i64 n = 1;
-  while ((c.columns && n * c.of_turn < least_lanes_of_chunk) || n * turns_of_core * f.threads < c.turns)
+  auto const counted = [&] { return !c.columns || 2 * n * c.of_turn * rows_of_lane(f) <= elements_counted_in_lanes; };
+  while (((c.columns && n * c.of_turn < least_lanes_of_chunk) || n * turns_of_core * f.threads < c.turns) && counted())
     n *= 2;
   return n;
 }

@@ -21,6 +21,7 @@ struct mixed_facts {
   bool total;          ///< folds of the whole are asked for
   bool rows;           ///< folds of the rows are asked for
   bool folds_columns;  ///< folds of the columns are asked for
+  bool checked = false; ///< a fold of the columns or rows tells of its overflow
   i64 bytes_beside = 0; ///< of the tables of folds by key that the read does too, in a block
 };
 
@@ -57,6 +58,8 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("a fold that does not commute folds every row of a leaf before the next");
   if (f.exact)
     return no("exact sums have windows, not lanes");
+  if (f.checked)
+    return no("checked sums tell of their overflow beside their answers");
   if (beside.extent < width || down.extent < lanes)
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
   if (width < mixed_folding_threads)

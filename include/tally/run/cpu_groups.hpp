@@ -263,7 +263,9 @@ void fold_blocks(Program const& p, Walk const& walk, i64 leaves, int cores, int 
   i64 chunk = leaves; // a power of two of them is a subtree, which another core may fold
   if (blocks < 4 * cores && leaves > 1)
     for (chunk = 1; chunk * cores * 4 < leaves * blocks; chunk *= 2) {}
+  constexpr i64 counted = elements_counted_in_lanes / shape_of<Program>.elements();
   if (chunk > leaves) chunk = leaves;
+  if (chunk > counted) chunk = counted;
   i64 const chunks = (leaves - 1) / chunk + 1;
   std::vector<std::optional<typename Walk::states>> partial(static_cast<std::size_t>(chunks > 1 ? blocks * chunks : 0));
   spread_over_cores(blocks * chunks, threads, [&](i64 task) {

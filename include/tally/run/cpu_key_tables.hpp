@@ -33,14 +33,23 @@ struct leaf_values_of_block<bound<M, pack<Es...>, Mask>, RowOf> {
   static constexpr bool masked = !std::is_same_v<Mask, in_a_bin>;
   static constexpr bool at_once = leaf_type::lowerable && (true && ... && fits_a_buffer<value<Es>>);
 
+  /// Whether the values of elements that go nowhere must not be asked for.
+  static constexpr bool for_some = any_calls_users_code(static_cast<pack<Es...> const*>(nullptr));
+
+  /// The values of elements whose slots are below `slots`, of others too where that harms nobody.
   template <class E, class V>
-  TALLY_INLINE static void compute(int count, RowOf const& row_of, E const& of, V* __restrict out) {
+  TALLY_INLINE static void compute(int count, RowOf const& row_of, E const& of, V* __restrict out, u32 const* slot, std::size_t slots) {
     E const e = of;
-    for (int j = 0; j < count; ++j) out[j] = static_cast<V>(e.eval(row_of(j)));
+    for (int j = 0; j < count; ++j)
+      if constexpr (E::calls_users_code)
+        out[j] = slot[j] < slots ? static_cast<V>(e.eval(row_of(j))) : V{};
+      else
+        out[j] = static_cast<V>(e.eval(row_of(j)));
   }
   TALLY_INLINE static void let_through(int count, RowOf const& row_of, Mask const& of, u32 idle, u32 const* slot, u32* __restrict to) {
     Mask const m = of;
-    for (int j = 0; j < count; ++j) to[j] = m.eval(row_of(j)) ? slot[j] : idle + (u32(j) & (idle_slots - 1));
+    for (int j = 0; j < count; ++j)
+      to[j] = (!Mask::calls_users_code || slot[j] < idle) && m.eval(row_of(j)) ? slot[j] : idle + (u32(j) & (idle_slots - 1));
   }
 };
 
@@ -116,14 +125,14 @@ private:
     using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
     int const count = N > 0 ? N : n;
     pack<detail::values_of_block<typename of_block::template value<Es>>...> v;
-    for_each_index<int(sizeof...(Es))>(
-        [&](auto i) TALLY_INLINE_LAMBDA { of_block::compute(count, row_of, get<i>(es), get<i>(v).of); });
     alignas(64) u32 narrowed[keyed_block];
     u32 const* to = slots.slot;
     if constexpr (of_block::masked) {
       of_block::let_through(count, row_of, leaf_.mask, slots.idle, slots.slot, narrowed);
       to = narrowed;
     }
+    for_each_index<int(sizeof...(Es))>(
+        [&](auto i) TALLY_INLINE_LAMBDA { of_block::compute(count, row_of, get<i>(es), get<i>(v).of, to, slots_); });
     auto const m = leaf_.monoid;
     bool const far = room_ * sizeof(state) > detail::bytes_near;
     unpack(
@@ -146,6 +155,8 @@ private:
     auto const mask = leaf_.mask;
     for (int j = 0; j < count; ++j) {
       auto const row = row_of(j);
+      if constexpr (of_block::masked && of_block::for_some)
+        if (!mask.eval(row)) continue;
       auto const next =
           unpack([&](auto const&... e) TALLY_INLINE_LAMBDA { return m.combine(t[j], m.lift(row.position, e.eval(row)...)); }, es);
       if constexpr (of_block::masked)
@@ -351,7 +362,7 @@ private:
     using of_block = detail::leaf_values_of_block<Leaf, RowOf>;
     if constexpr (by_slices) {
       alignas(64) float x[keyed_block];
-      of_block::compute(count, row_of, leaf_.values.first, static_cast<float*>(x));
+      of_block::compute(count, row_of, leaf_.values.first, static_cast<float*>(x), to, slots_);
       for (int j = count; j % 4 != 0; ++j) x[j] = 0; // a block is a multiple of four
       if (far)
         add_slices<N, true>(t, count, x, row_of, to);
@@ -360,6 +371,7 @@ private:
     } else {
       for (int j = 0; j < count; ++j) {
         if (far) detail::ask_for(t, to, j, count);
+        if (of_block::for_some && to[j] >= slots_) continue;
         detail::whole_128 units = 0;
         if (!to_units(exactly(row_of(j)), units)) add_odd(row_of(j), to[j]);
         t[to[j]].q += units;

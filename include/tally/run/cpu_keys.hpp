@@ -309,7 +309,8 @@ private:
     int const count = N > 0 ? N : n;
     u32 any = 0;
     u32 const idle = slots.idle, k0 = static_cast<u32>(kept), groups = static_cast<u32>(at_.groups);
-    if constexpr (Where::lowerable && !Bins::lazy) {
+    constexpr bool masked = !std::is_same_v<decltype(Where::mask), always>;
+    if constexpr (Where::lowerable && !Bins::lazy && !(masked && decltype(Where::key)::calls_users_code)) {
       using Key = std::remove_cvref_t<decltype(where_.key.eval(row_of(0)))>;
       alignas(64) Key keys[keyed_block];
       detail::compute_keys(count, row_of, where_.key, static_cast<Key*>(keys));

@@ -32,7 +32,7 @@ TALLY_INLINE auto fold_block(Leaf const& leaf, Rows const& rows, i64 e) {
   } else {
     lanes_t<typename Leaf::monoid_type, 1> lane(leaf.monoid);
     auto const row = rows.row_at(e);
-    if constexpr (Leaf::masked && !Leaf::lowerable) { // host functions are called for what passes the mask, and for nothing else
+    if constexpr (Leaf::masked && !Leaf::computes_all) { // the user's functions are called for what passes the mask, and for nothing else
       if (leaf.mask.eval(row))
         leaf.step(lane, 0, true, row);
     } else {
@@ -94,7 +94,7 @@ TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e
       lanes_t<typename Leaf::monoid_type, width> running(leaf.monoid);
       auto const feed = [&](int j, int at) TALLY_INLINE_LAMBDA {
         auto const row = rows.row_at(e + at);
-        if (!(Leaf::masked && !Leaf::lowerable) || leaf.mask.eval(row))
+        if (!(Leaf::masked && !Leaf::computes_all) || leaf.mask.eval(row))
           leaf.step(running, j, true, row);
       };
       int at = l;
@@ -260,10 +260,11 @@ void fold_giants(Program const& p, groups_between_offsets<Offset> const& at, std
 /// Folds every segment and calls sink(segment, states, elements) once for each, from any core. Offsets never fall and stay within
 /// the source.
 template <class Program, class Offset, class Sink>
-void fold_segments(Program const& p, groups_between_offsets<Offset> const& at, int threads, Sink const& sink) {
+void fold_segments(Program p, groups_between_offsets<Offset> const& at, int threads, Sink const& sink) {
   i64 const segments = at.segments();
   if (segments <= 0)
     return;
+  p.extent = at.begin(segments); // what lies behind is not read
   i64 const work = at.begin(segments) - at.begin(0) + segments * cost_of_segment;
   i64 const cores = threads > 0 ? threads : core_count();
   i64 runs = work / least_run + 1;

@@ -155,7 +155,7 @@ inline constexpr bool is_nowhere = std::is_null_pointer_v<Pointer>;
 template <class Leaf, class Row>
 inline constexpr bool in_strip_registers = false;
 template <has_group_form M, class E, class Mask, class Row>
-inline constexpr bool in_strip_registers<bound<M, pack<E>, Mask>, Row> = bound<M, pack<E>, Mask>::lowerable && M::law.commutative;
+inline constexpr bool in_strip_registers<bound<M, pack<E>, Mask>, Row> = bound<M, pack<E>, Mask>::computes_all && M::law.commutative;
 
 /// One bound monoid over strips. Feeding asks for rows by row_of(r, j): the row of group j that is element r of what is fed.
 template <leaf_shape Shape, class Leaf, class Row>
@@ -210,8 +210,8 @@ private:
   template <class RowOf>
   TALLY_INLINE void step(running_lanes& running, int count, RowOf const& row_of) const {
     for (int r = 0; r < count; ++r)
-      for (int j = 0; j < width; ++j) // host functions are called for what passes the mask, and for nothing else
-        if (auto const row = row_of(r, j); Leaf::lowerable || leaf_->mask.eval(row)) leaf_->step(running, j, true, row);
+      for (int j = 0; j < width; ++j) // the user's functions are called for what passes the mask, and for nothing else
+        if (auto const row = row_of(r, j); Leaf::computes_all || leaf_->mask.eval(row)) leaf_->step(running, j, true, row);
   }
   TALLY_INLINE whole_states<M> closed(running_lanes const& running) const {
     whole_states<M> s;

@@ -171,7 +171,7 @@ struct wants<M> {
   using mask = integer_for<number>;
 };
 
-/// What a bound monoid asks for: whether its values may be computed for a whole leaf at once (a host function behind a
+/// What a bound monoid asks for: whether its values may be computed for a whole leaf at once (a function of the user's behind a
 /// mask may not: it is called for the elements that pass and no other), how many there are, and the largest sizes.
 template <class Program, class Leaf>
 struct needs;
@@ -180,9 +180,8 @@ struct needs<Program, bound<M, pack<Es...>, Mask>> {
   template <class V>
   using as = std::conditional_t<std::is_void_v<typename wants<M>::number>, V, typename wants<M>::number>;
   static constexpr bool masked = !std::is_same_v<Mask, always>;
-  static constexpr bool lowerable = (Mask::lowerable && ... && Es::lowerable);
   static constexpr bool fits = (true && ... && fits_a_buffer<value_of<Es, Program>>);
-  static constexpr bool at_once = fits && (lowerable || !masked);
+  static constexpr bool at_once = fits && (!masked || bound<M, pack<Es...>, Mask>::computes_all);
   static constexpr int values = at_once ? int(sizeof...(Es)) : 0;
   static constexpr int bytes = at_once ? tally::detail::max_of(1, int(sizeof(as<value_of<Es, Program>>))...) : 1;
   static constexpr int mask_bytes = at_once && masked ? int(sizeof(typename wants<M>::mask)) : 0;

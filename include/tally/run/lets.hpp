@@ -151,7 +151,16 @@ T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::gpu_
   };
   auto& memory = kept.keep(memory_of_answers{});
   auto const bytes = static_cast<std::size_t>(at.groups) * sizeof(T);
-  if (at.groups > 0 && (at.extent == 0 || decltype(d.program)::leaf_count == 0)) {
+  if constexpr (any_checked(leaves_of<decltype(d.program)>)) { // by the host, which looks at them
+    auto const answers = compute_groups(d, s, where, c);
+    T const* first;
+    if constexpr (Where::kept == 0)
+      first = &answers;
+    else
+      first = answers.data();
+    if (at.groups > 0)
+      memory.answers = gpu::stage(first, bytes, where.ordinal, where.queue);
+  } else if (at.groups > 0 && (at.extent == 0 || decltype(d.program)::leaf_count == 0)) {
     heap_array<T> const same(static_cast<std::size_t>(at.groups));
     for (i64 g = 0; g < at.groups; ++g)
       same[static_cast<std::size_t>(g)] = group_answer(get<0>(d.nodes), d.program.leaves, d.program.identity(), at.extent);
@@ -168,6 +177,15 @@ T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::gpu_
   return data;
 }
 
+/// Throws empty_input where a let folds a whole source that has no element, and its fold has no answer of nothing.
+template <class Node, class Program, class Let>
+void check_not_empty(Node const& node, Program const& p, Let const& let, i64 extent) {
+  auto const nothing = p.identity();
+  answers::outcome<std::remove_cvref_t<decltype(p.leaves)>, typename Program::states> const o{p.leaves, nothing, {0}};
+  if (extent == 0 && answers::is_empty(node, o))
+    throw_no_element(text_of(let.fold), 0);
+}
+
 /// The answers of a let: those that are there, or folded now, after the lets in it.
 template <class... Options, class Let, class Place>
 auto answers_of_let(Let const& let, Place where, contract c, answers_of_lets& kept) {
@@ -177,6 +195,8 @@ auto answers_of_let(Let const& let, Place where, contract c, answers_of_lets& ke
   if (auto const* there = static_cast<T const*>(kept.find(let)))
     return there;
   check_folds(d.program.leaves);
+  if constexpr (Let::where::kept == 0)
+    check_not_empty(get<0>(d.nodes), d.program, let, layout_of(r.pipe.source, Let::where::is_reduced).extent);
   return answers_kept<Let, T>(let, d, r.pipe.source, where, c, kept);
 }
 

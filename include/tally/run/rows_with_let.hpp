@@ -125,6 +125,8 @@ template <int Rank, class Main, class Base, class Let>
 constexpr char const* why_not_in_row() {
   if constexpr (Let::where::rank != Rank || !reduces_innermost<typename Let::where>()) {
     return "it folds other axes than the innermost";
+  } else if constexpr (any_checked(leaves_of<decltype(domain_of_let(std::declval<Let const&>()).program)>)) {
+    return "a checked sum tells of its overflow beside its answer";
   } else {
     using Columns = std::remove_cvref_t<decltype(std::declval<Let const&>().pipe.source.columns)>;
     if constexpr (!all_in_main<Main>(static_cast<Columns const*>(nullptr)))

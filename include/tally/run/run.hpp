@@ -99,15 +99,12 @@ constexpr auto judge_call() {
 template <class R, class... Options>
 concept runnable = !is_grouped<R> && std::same_as<decltype(judge_call<R, Options...>()), allowed>;
 
+[[noreturn]] inline void throw_overflow() { throw overflow("a checked sum left the range of its accumulator."); }
+/// Throws overflow.
 template <class Leaves, class States>
 void check_overflow(Leaves const& leaves, States const& states) {
-  for_each_index<Leaves::size>([&](auto i) {
-    auto const& m = get<i>(leaves).monoid;
-    auto const& s = get<i>(states); // a get<i> in the requirement itself is never satisfied for clang 14
-    if constexpr (requires { m.overflowed(s); })
-      if (m.overflowed(s))
-        throw overflow("a checked sum left the range of its 64-bit accumulator.");
-  });
+  if (answers::any_overflowed(leaves, states))
+    throw_overflow();
 }
 
 /// Throws empty_input; compiled in dsl/run/check.cpp.

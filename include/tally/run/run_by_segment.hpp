@@ -178,7 +178,7 @@ auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes.
     if (faults.wrong_offset >= 0)
       throw_wrong(d.where, faults.wrong_offset, p.extent, r.ordinal, r.stream);
     if (faults.overflow)
-      throw overflow("a checked sum left the range of its 64-bit accumulator.");
+      throw_overflow();
   }
   i64 const extents[1] = {segments};
   return answers.template fetch<1>(extents);

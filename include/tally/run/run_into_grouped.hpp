@@ -256,7 +256,7 @@ bool written_by_kernel(R const& r, Outputs const& outputs, on::gpu_place where, 
   if constexpr (decltype(r.folds)::size == 1) {
     auto const d = r.folds.first.bind(pipe_for<Options...>(r.pipe));
     using Domain = std::remove_cvref_t<decltype(d)>;
-    if constexpr (is_along_axes<Domain>) {
+    if constexpr (is_along_axes<Domain> && !any_checked(leaves_of<decltype(Domain::program)>)) {
       using Program = decltype(Domain::program);
       using Where = decltype(Domain::where);
       axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);

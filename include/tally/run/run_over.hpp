@@ -3,6 +3,7 @@
 // A grouping along axes, computed: its states for every group, then its answers as arrays. Layer 5.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -13,6 +14,8 @@
 #include <tally/run/gpu_groups.hpp>
 #include <tally/run/layout_of.hpp>
 #include <tally/run/mdarray.hpp>
+#include <tally/run/run.hpp>
+#include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
 
@@ -194,6 +197,39 @@ int ordinal_for(Program& p, axes_layout const& at, on::gpu_place where) {
 } // namespace detail
 
 namespace detail {
+/// The nodes of a grouping as a kernel makes their answers: where a fold is checked, an array of flags is one more.
+template <class Program, class... Nodes>
+constexpr auto nodes_in_kernel(pack<Nodes...> const& nodes) {
+  if constexpr (any_checked(leaves_of<Program>))
+    return join(nodes, make_pack(answers::overflow_flag{}));
+  else
+    return nodes;
+}
+template <class Program, class Nodes>
+struct answers_of_nodes;
+template <class Program, class... Nodes>
+struct answers_of_nodes<Program, pack<Nodes...>> {
+  static_assert(sizeof...(Nodes) <= max_answers);
+  using type = answers_on_device<Program, Nodes...>;
+};
+/// The N answers of nodes_in_kernel, of which the flags are the last. Throws overflow where one is set.
+template <int N, class Made>
+auto checked_answers(Made made) {
+  auto const& flags = std::get<N>(made);
+  bool found = false;
+  if constexpr (requires { flags.begin(); })
+    for (u8 const f : flags)
+      found = found || f != 0;
+  else
+    found = flags != 0;
+  if (found)
+    throw_overflow();
+  if constexpr (N == 1)
+    return std::move(std::get<0>(made));
+  else
+    return [&]<int... I>(index_list<I...>) { return std::tuple(std::move(std::get<I>(made))...); }(indices_up_to<N>{});
+}
+
 /// A grouping along axes that a GPU computes: queued when it is made, fetched later.
 template <class Domain>
 class axes_on_gpu;
@@ -213,13 +249,17 @@ public:
     auto p = d.program;
     where.ordinal = ordinal_for(p, at_, where);
     answers_.emplace(at_.groups, where.ordinal, where.queue);
-    queue_groups(p, d_.nodes, at_, where, c, answers_->places(), staged_);
+    queue_groups(p, nodes_in_kernel<Program>(d_.nodes), at_, where, c, answers_->places(), staged_);
   }
   /// Of the device, until this is gone; columns that were staged count as more than any.
   std::size_t bytes() const { return staged_.any() ? ~std::size_t(0) : answers_ ? answers_->bytes() : 0; }
   auto fetch() {
-    if (answers_)
-      return answers_->template fetch<kept>(extents_);
+    if (answers_) {
+      if constexpr (any_checked(leaves_of<Program>))
+        return checked_answers<int(sizeof...(Nodes))>(answers_->template fetch<kept>(extents_));
+      else
+        return answers_->template fetch<kept>(extents_);
+    }
     std::vector<typename Program::states> const identities(static_cast<std::size_t>(at_.groups), d_.program.identity());
     return arrays_of_answers<kept>(d_, identities, extents_, 0, [&](i64) { return at_.extent; });
   }
@@ -229,7 +269,7 @@ private:
   axes_layout at_;
   i64 extents_[kept > 0 ? kept : 1]{};
   gpu::staged_columns staged_;
-  std::optional<answers_on_device<Program, Nodes...>> answers_;
+  std::optional<typename answers_of_nodes<Program, decltype(nodes_in_kernel<Program>(pack<Nodes...>{}))>::type> answers_;
 };
 } // namespace detail
 
@@ -264,10 +304,15 @@ struct answer_writer {
   Program const& program;
   pack<Nodes...> const& nodes;
   i64 extent;
+  std::atomic<bool>* overflowed; ///< set where a state has left its range
   std::tuple<group_answer_of<Nodes, Program>*...> to;
 
   template <class States>
   void operator()(i64 g, i64 n, States const& states) const {
+    if constexpr (any_checked(leaves_of<Program>))
+      for (i64 k = 0; k < n; ++k)
+        if (answers::any_overflowed(program.leaves, states[k]))
+          overflowed->store(true, std::memory_order_relaxed);
     for_each_index<int(sizeof...(Nodes))>([&](auto i) {
       auto* const out = std::get<i>(to) + g;
       using T = std::remove_cvref_t<decltype(*out)>;
@@ -302,7 +347,7 @@ public:
   axes_layout const& at() const { return at_; }
   /// Takes the states of groups.
   answer_writer<Program, Nodes...> writer() {
-    return {d_.program, d_.nodes, at_.extent, std::apply([](auto&... room) { return std::tuple(room.data()...); }, rooms_)};
+    return {d_.program, d_.nodes, at_.extent, &overflowed_, std::apply([](auto&... room) { return std::tuple(room.data()...); }, rooms_)};
   }
   void fold(int threads) {
     auto const write = writer();
@@ -316,8 +361,10 @@ public:
       }
     write(0, at_.groups, states_of_nothing<typename Program::states>{d_.program.identity()});
   }
-  /// The arrays of answers, which then are gone.
+  /// The arrays of answers, which then are gone. Throws overflow.
   auto take() {
+    if (overflowed_)
+      throw_overflow();
     if constexpr (sizeof...(Nodes) == 1)
       return std::get<0>(rooms_).take();
     else
@@ -329,6 +376,7 @@ private:
   domain<Where, Program, pack<Nodes...>> d_;
   axes_layout at_;
   rooms rooms_;
+  std::atomic<bool> overflowed_ = false;
   template <class Source>
   static rooms rooms_for(Source const& s) {
     i64 extents[kept > 0 ? kept : 1]{};

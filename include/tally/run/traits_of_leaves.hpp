@@ -7,9 +7,12 @@
 
 namespace tally::inline v0::detail {
 
-/// A leaf whose states can leave their range.
+/// A leaf whose states can leave their range; a real number has none to leave.
 template <class Leaf>
-concept checked_leaf = requires(typename Leaf::monoid_type const& m, typename Leaf::state const& s) { m.overflowed(s); };
+concept checked_leaf = requires(typename Leaf::monoid_type const& m, typename Leaf::state const& s) {
+  m.overflowed(s);
+  requires !floating<decltype(m.lower(s, summary{}))>;
+};
 template <class... Leaves>
 constexpr bool any_checked(pack<Leaves...> const*) {
   return (false || ... || checked_leaf<Leaves>);
