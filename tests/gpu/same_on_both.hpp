@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/same_arrays.hpp"
+#include "gpu/watchdog.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,8 @@ template <int Times = 1, class R, class... Options>
 void same_on_both(R const& r, Options... options) {
   auto const host = tally::run(r, tally::on::cpu, options...);
   CAPTURE(tally::text_of(r));
-  for (int again = 0; again < Times; ++again)
+  for (int again = 0; again < Times; ++again) {
     CHECK(same_arrays(host, tally::run(r, tally::on::gpu, options...)));
+    tally_test_progress();
+  }
 }

@@ -96,6 +96,7 @@ TEST_CASE("or_else is the answer where there is nothing to answer from, maybe an
   CHECK(run(from(nothing) | reduce(min.or_else(-1), max.maybe(), sum)) == std::tuple(-1, std::optional<int>(), 0));
   std::vector<int> const one{4};
   CHECK(run(from(one) | reduce(min.or_else(-1), max.maybe())) == std::tuple(4, std::optional<int>(4)));
+  CHECK(run(from(nothing) | reduce(max.maybe().or_else(7), max.or_else(7).maybe())) == std::tuple(7, std::optional<int>())); // the last one holds
   CHECK(run(from(one) | reduce((max - min).or_else(99), min.or_else(5).where(_1 > 4))) == std::tuple(0, 5));
 }
 

@@ -176,6 +176,12 @@ struct maybe_fold {
   using tally_fold = maybe_fold;
   Fold fold;
 
+  /// An answer for the empty case instead.
+  template <class T>
+  constexpr auto or_else(T value) const {
+    return or_else_fold<Fold, T>{fold, value};
+  }
+
   /// The fold of the elements for which the condition holds, its answer optional as before.
   template <class P>
   constexpr auto where(P condition) const {
