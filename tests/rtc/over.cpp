@@ -116,6 +116,12 @@ TEST_CASE("exact sums and means along axes") {
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance)), targets::h200, exact);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact);
   auto const products = over<1>(sum(_1 * _2), sum(_1 * _1), sum(_2 * _2), sum(_1 * _2).where(_1 > 0.0), sum(_1 * _1).where(_1 > 0.0), sum(_2 * _2).where(_1 > 0.0));
-  compiles(from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(products), targets::a100, exact);
+  auto const r = from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(products);
+  auto d = get<0>(r.folds).bind(detail::pipe_for<exact_contract>(r.pipe)); // six minutes of a compiler, so it is planned only
+  axes_layout const at = layout_of(r.pipe.source, decltype(d.where)::is_reduced);
+  d.program.extent = at.extent;
+  auto const p = make_axes_plan({facts_of(d.program, targets::a100, contract::exact), at}).plan;
+  CHECK(p.leaves_in_room == 8);
+  CHECK(p.leaves_in_room * sizeof(decltype(d.program)::states) <= 32 * 1024);
   compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(moments<3>)), targets::a100, exact);
 }

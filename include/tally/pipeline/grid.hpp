@@ -165,6 +165,22 @@ constexpr auto shaped(R&& range, Extents... extents) {
   auto const c = detail::sole_column(as_column(static_cast<R&&>(range)));
   return shaped_column<std::remove_cvref_t<decltype(c.column)>, int(sizeof...(Extents))>{c.column, c.extent, {static_cast<i64>(extents)...}};
 }
+namespace detail {
+/// Why something is not given axes, as a verdict: it is no column.
+template <class R>
+constexpr auto judge_operand() {
+  if constexpr (refused<std::remove_cvref_t<R>>)
+    return reason<absorbed<>>{};
+  else
+    return reason<because::from_needs_columns<std::remove_cvref_t<R>>>{};
+}
+} // namespace detail
+/// What is no column is refused, and the type says why.
+template <class R, class... Extents>
+  requires(!detail::one_column<R> && !std::is_pointer_v<std::remove_cvref_t<R>> && detail::extents_of_axes<Extents...>)
+auto shaped(R&&, Extents...) -> typename decltype(detail::judge_operand<R>())::type {
+  return {};
+}
 /// Elements that start at a pointer (of host or device memory), row by row.
 template <element T, class... Extents>
   requires detail::extents_of_axes<Extents...>
@@ -223,6 +239,13 @@ constexpr auto along(R&& operand) {
     out.strides[0] = detail::stride_of(c.column);
   }
   return out;
+}
+
+/// What is no column is refused, and the type says why.
+template <int... Axes, class R>
+  requires(!detail::one_column<R>)
+auto along(R&&) -> typename decltype(detail::judge_operand<R>())::type {
+  return {};
 }
 
 template <class... Sized>
