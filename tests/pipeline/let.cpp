@@ -146,10 +146,10 @@ TEST_CASE("answers that are conditions are seen as such, of all and of every row
 }
 
 TEST_CASE("a let of a whole source has the errors of its run") {
-  std::vector<float> const none, one{1};
-  auto const greatest = from(none) | max;
+  std::vector<float> const nothing, one{1};
+  auto const greatest = from(nothing) | max;
   CHECK_THROWS_AS(run(from(one) | map(let(greatest)) | max), empty_input);
-  auto const total = from(none) | sum;
+  auto const total = from(nothing) | sum;
   CHECK(run(from(one) | map(let(total)) | max) == 0.f);
   std::vector<i64> const wide{std::numeric_limits<i64>::max(), 1};
   auto const checked = from(wide) | sum.checked();

@@ -146,7 +146,7 @@ struct column_of<M> {
     constexpr int rank = int(M::rank());
     using T = std::remove_cv_t<typename M::element_type>;
     using E = typename element_of_storage<T>::type;
-    spread<E, rank> s{reinterpret_cast<E const*>(m.data_handle()), {}, {}};
+    spread<E, rank> s{detail::elements_at(static_cast<T const*>(m.data_handle())), {}, {}};
     for (int k = 0; k < rank; ++k) {
       s.extents[k] = static_cast<i64>(m.extent(static_cast<std::size_t>(k)));
       s.strides[k] = static_cast<i64>(m.stride(static_cast<std::size_t>(k)));
@@ -187,14 +187,14 @@ template <element T, class... Extents>
 constexpr auto shaped(T const* pointer, Extents... extents) {
   using E = typename element_of_storage<T>::type;
   i64 const lengths[] = {static_cast<i64>(extents)...};
-  return shaped_column<contiguous<E>, int(sizeof...(Extents))>{{reinterpret_cast<E const*>(pointer)}, detail::product_of(lengths), {static_cast<i64>(extents)...}};
+  return shaped_column<contiguous<E>, int(sizeof...(Extents))>{{detail::elements_at(pointer)}, detail::product_of(lengths), {static_cast<i64>(extents)...}};
 }
 /// Elements with a stride an axis, in elements: negative walks backwards from the pointer, 0 sees one element again and again.
 template <element T, std::size_t Rank>
   requires(Rank <= std::size_t(max_axes))
 constexpr auto shaped(T const* pointer, i64 const (&extents)[Rank], i64 const (&strides)[Rank]) {
   using E = typename element_of_storage<T>::type;
-  shaped_column<spread<E, int(Rank)>, int(Rank)> out{{reinterpret_cast<E const*>(pointer), {}, {}}, detail::product_of(extents), {}};
+  shaped_column<spread<E, int(Rank)>, int(Rank)> out{{detail::elements_at(pointer), {}, {}}, detail::product_of(extents), {}};
   for (std::size_t k = 0; k < Rank; ++k) {
     out.column.extents[k] = out.axes[k] = extents[k];
     out.column.strides[k] = strides[k];

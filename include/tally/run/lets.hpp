@@ -128,15 +128,20 @@ auto without_lets_in(Pipe const& pipe, Items const& items, Place where, contract
 template <class Domain>
 using answer_in_domain = group_answer_of<std::remove_cvref_t<decltype(get<0>(std::declval<Domain const&>().nodes))>, decltype(Domain::program)>;
 
+/// Where the answers of a domain begin: an array's, or the one.
+template <class T>
+T const* first_of(T const& one) {
+  return &one;
+}
+template <class T, int Rank>
+T const* first_of(mdarray<T, Rank> const& all) {
+  return all.data();
+}
+
 /// Folds on the host.
 template <class Let, class T, class Domain, class Source>
 T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::cpu_place where, contract c, answers_of_lets& kept) {
-  auto const& answers = kept.keep(compute_groups(d, s, where, c));
-  T const* data;
-  if constexpr (Let::where::kept == 0)
-    data = &answers;
-  else
-    data = answers.data();
+  T const* const data = first_of(kept.keep(compute_groups(d, s, where, c)));
   kept.add(let, data);
   return data;
 }
@@ -153,13 +158,8 @@ T const* answers_kept(Let const& let, Domain const& d, Source const& s, on::gpu_
   auto const bytes = static_cast<std::size_t>(at.groups) * sizeof(T);
   if constexpr (any_checked(leaves_of<decltype(d.program)>)) { // by the host, which looks at them
     auto const answers = compute_groups(d, s, where, c);
-    T const* first;
-    if constexpr (Where::kept == 0)
-      first = &answers;
-    else
-      first = answers.data();
     if (at.groups > 0)
-      memory.answers = gpu::stage(first, bytes, where.ordinal, where.queue);
+      memory.answers = gpu::stage(first_of(answers), bytes, where.ordinal, where.queue);
   } else if (at.groups > 0 && (at.extent == 0 || decltype(d.program)::leaf_count == 0)) {
     heap_array<T> const same(static_cast<std::size_t>(at.groups));
     for (i64 g = 0; g < at.groups; ++g)
