@@ -63,7 +63,8 @@ device_facts ask_facts(driver::api const& call, int ordinal) {
   int clusters = 0; // an older driver does not know the question
   if (call.launch_with != nullptr && call.device_attribute(&clusters, driver::attribute_cluster_launch, device) == 0 &&
       clusters != 0)
-    facts.max_cluster = 8; // the size every chip with clusters takes
+    facts.max_cluster = facts.most_cluster = 8; // the size every chip with clusters takes
+  if (facts.max_cluster == 8 && (facts.compute_major == 9 || facts.compute_major == 10)) facts.most_cluster = 16;
   check(call.device_total_memory(&facts.memory_bytes, device), "cuDeviceTotalMem", ordinal);
   char name[256] = {};
   check(call.device_name(name, static_cast<int>(sizeof name) - 1, device), "cuDeviceGetName", ordinal);

@@ -91,6 +91,7 @@ enum : int {
   function_shared_bytes = 1,
   function_registers = 4,
   function_max_dynamic_shared_bytes = 8,
+  function_any_cluster_size = 14,
 };
 enum : int { pointer_memory_type = 2, pointer_is_managed = 8, pointer_device_ordinal = 9 };
 enum : unsigned { memory_host = 1, memory_device = 2 };

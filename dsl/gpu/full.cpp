@@ -92,6 +92,7 @@ target target_of(int ordinal) {
   t.compute_minor = d.compute_minor;
   t.multiprocessors = d.multiprocessors;
   t.max_cluster_blocks = d.max_cluster;
+  t.most_cluster_blocks = d.most_cluster;
   t.shared_bytes_per_block = static_cast<i64>(d.shared_bytes_per_block_optin);
   t.l2_bytes = static_cast<i64>(d.l2_bytes);
   return t;

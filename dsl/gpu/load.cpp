@@ -61,6 +61,8 @@ std::unique_ptr<kernel> load_now(unit const& u, device_state& d) {
   int const dynamic = static_cast<int>(facts.shared_bytes_per_block_optin) - made->shared_bytes;
   check(d.call.function_set_attribute(made->function, driver::function_max_dynamic_shared_bytes, dynamic),
         "cuFuncSetAttribute", d.ordinal);
+  if (facts.most_cluster > facts.max_cluster)
+    check(d.call.function_set_attribute(made->function, driver::function_any_cluster_size, 1), "cuFuncSetAttribute", d.ordinal);
   return made;
 }
 

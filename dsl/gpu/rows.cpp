@@ -25,8 +25,10 @@ unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count)
   return u;
 }
 
-bool enqueue(rows_request& r, staged_columns& staged) {
-  r.f.of.target = target_of(r.ordinal);
+namespace {
+/// The same on the chip that the request names.
+bool enqueue_on(rows_request& r, staged_columns& staged) {
+  target& chip = r.f.of.target;
   if (!make_rows_plan(r.f, r.written, r.count).possible) return false;
   stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, staged);
   rows_planned const chosen = make_rows_plan(r.f, r.written, r.count);
@@ -40,8 +42,18 @@ bool enqueue(rows_request& r, staged_columns& staged) {
   shape.grid_blocks = static_cast<unsigned>(chosen.blocks);
   shape.block_threads = static_cast<unsigned>(chosen.plan.strip.threads_per_block());
   shape.cluster_blocks = static_cast<unsigned>(chosen.plan.blocks_per_row);
+  if (chosen.plan.blocks_per_row > chip.max_cluster_blocks && resident_clusters(k, shape) == 0) { // a part of a chip may have no place for it
+    chip.most_cluster_blocks = chip.max_cluster_blocks;
+    return enqueue_on(r, staged);
+  }
   launch(k, shape, arguments, r.stream);
   return true;
+}
+} // namespace
+
+bool enqueue(rows_request& r, staged_columns& staged) {
+  r.f.of.target = target_of(r.ordinal);
+  return enqueue_on(r, staged);
 }
 
 } // namespace tally::inline v0::gpu

@@ -176,7 +176,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_threads = 4096, stack_bytes = 64 * 1024;
+  static constexpr std::size_t most_threads = 8192, stack_bytes = 64 * 1024;
   struct thread {
     ucontext_t context;
     bool done = false;

@@ -131,6 +131,7 @@ TEST_CASE("rows with lets, emulated: a long row asks for the next one, and for n
   CHECK(bytes_asked<3, 16384>() == 0); // several such rows share a multiprocessor
   CHECK(bytes_asked<3, 32768>() == 2 * 32768 * 4);
   CHECK(bytes_asked<2, 66 * 1024>() == 66 * 1024 * 4);
+  CHECK(bytes_asked<2, 130 * 1024>() == 130 * 1024 * 4); // in a cluster of nine blocks
   i64 const odd = bytes_asked<4, 19003>();
   CHECK(odd <= 3 * 19003 * 4);
   CHECK(odd > 3 * (19003 * 4 - 19 * 32)); // of the ends of a leaf there may be parts of a piece

@@ -9,6 +9,7 @@
 #include <tally/plan/targets.hpp>
 #include <tally/run/device.hpp>
 #include <tally/run/gpu_door.hpp>
+#include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
 
@@ -76,6 +77,7 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     CHECK(facts.multiprocessors == 132);
     CHECK(facts.shared_bytes_per_block_optin == 232448);
     CHECK(facts.max_cluster == 8);
+    CHECK(facts.most_cluster == 16);
     CHECK(facts.memory_bytes_per_second == doctest::Approx(4.917e12).epsilon(0.001)); // of an H200
     CHECK(gpu::target_of(1).read_bytes_per_second == targets::part_of_rate_read * facts.memory_bytes_per_second);
     CHECK(facts.name == "fake");
@@ -83,6 +85,27 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     CHECK(message_of([] { gpu::facts_of(2); }) ==
           "[tally-E7] device 2 was asked for, and there are 2. docs/errors.md#E7");
     CHECK_THROWS_AS(gpu::wait(-1), no_gpu);
+  }
+
+  TEST_CASE("a chip that has no place for clusters of 16 blocks takes smaller ones, or a pass for each let") {
+    if (!gpu::can_compile()) return;
+    auto& fake = fake_driver::in_place();
+    std::vector<float> const x(300'000);
+    std::vector<float> out(x.size());
+    auto const cluster_of = [&](i64 n) {
+      fake.launches.clear();
+      auto const source = from(shaped(x.data(), i64(1), n));
+      run_into(source | map(_1 - let(source | over<1>(mean))) | collect, std::span(out.data(), static_cast<std::size_t>(n)), on::gpu);
+      return fake.launches.back().cluster;
+    };
+    CHECK(cluster_of(262'144) == 16);
+    CHECK(fake.any_cluster_size == 1);
+    fake.large_clusters = 0;
+    CHECK(cluster_of(262'144) == 8);
+    CHECK(fake.launches.size() == 1);
+    CHECK(cluster_of(300'000) <= 1);
+    CHECK(fake.launches.size() == 2);
+    fake.large_clusters = 7;
   }
 
   TEST_CASE("a caller's current context is the same before and after every door") {

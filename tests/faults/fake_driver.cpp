@@ -117,8 +117,13 @@ void fill_kernels(driver::api& a) {
     return *f = m, 0;
   };
   a.function_attribute = [](int* value, int which, driver::function) { return *value = which == 1 ? 1024 : 32, 0; };
-  a.function_set_attribute = [](driver::function, int, int value) { return it().max_dynamic_shared_bytes = value, 0; };
-  a.active_clusters = [](int* clusters, driver::function, driver::launch_config const*) { return *clusters = 15, 0; };
+  a.function_set_attribute = [](driver::function, int which, int value) {
+    (which == driver::function_any_cluster_size ? it().any_cluster_size : it().max_dynamic_shared_bytes) = value;
+    return 0;
+  };
+  a.active_clusters = [](int* clusters, driver::function, driver::launch_config const* c) {
+    return *clusters = c->attributes->cluster[0] > 8 ? it().large_clusters : 15, 0;
+  };
   a.occupancy = [](int* blocks, driver::function, int, std::size_t) { return *blocks = 2, 0; };
   a.launch = [](driver::function f, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                 unsigned shared, driver::stream on, void** arguments, void**) {

@@ -33,7 +33,8 @@ struct fake_driver {
   std::function<void(void**)> kernel = [](void**) {};
   std::string loaded_name, launched_name; ///< of the function that came last
   std::map<void*, std::string> names;
-  int max_dynamic_shared_bytes = 0;
+  int max_dynamic_shared_bytes = 0, any_cluster_size = 0;
+  int large_clusters = 7; ///< of more than 8 blocks, that find a place at once
 
   std::mutex busy;
   std::map<std::uint64_t, std::size_t> allocated; ///< device memory given out

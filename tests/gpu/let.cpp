@@ -22,7 +22,7 @@ struct shape {
 };
 constexpr shape shapes[] = {{1, 1},   {7, 31},      {5, 128},   {1000, 129}, {17, 1000}, {40, 1024}, {40, 1025},
                             {6, 3000}, {13, 4096}, {5, 8191}, {3, 16384},  {2, 16385}, {3, 20001}, {2, 32767}, {2, 32768}, {2, 40000}, {70000, 4},
-                            {3, 33 * 1024}, {5, 65537}, {2, 128256}, {40, 131072}, {90, 20001}, {3, 150001}, {2, 262144}, {1, 262145}};
+                            {3, 33 * 1024}, {5, 65537}, {2, 128256}, {40, 131072}, {90, 20001}, {3, 150001}, {2, 262144}, {1, 262145}, {3, 400001}, {1, 524289}};
 
 template <class T>
 std::vector<T> moderate(std::size_t n) {
@@ -125,14 +125,14 @@ TEST_CASE("folds behind lets go where the caller says, straight from the kernel 
 
 TEST_CASE("what explain says of lets is what runs: one kernel for rows that fit") {
   if (no_kernels()) return;
-  for (auto const& s : {shape{40, 1024}, shape{2, 40000}, shape{2, 262145}}) {
+  for (auto const& s : {shape{40, 1024}, shape{2, 40000}, shape{2, 262145}, shape{1, 524289}}) {
     auto const x = moderate<float>(std::size_t(s.rows * s.n));
     on_device const d(x);
     auto const source = from(shaped(d.data(), s.rows, s.n));
     auto const centred = source | map(_1 - let(source | over<1>(mean))) | collect;
     auto const e = explain(centred);
     CHECK(e.details().head.on_gpu);
-    CHECK(e.details().passes() == (s.n <= 262144 ? 1 : 2));
+    CHECK(e.details().passes() == (s.n <= 524288 ? 1 : 2));
     CHECK(!e.ptx().empty());
     auto const at_hand = explain(from(shaped(x, s.rows, s.n)) | map(_1 - let(from(shaped(x, s.rows, s.n)) | over<1>(mean))) | collect, on::gpu);
     CHECK(at_hand.details().domains.back().of.sources[0].staged);

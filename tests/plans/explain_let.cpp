@@ -76,10 +76,16 @@ TEST_CASE("rows longer than a block holds are one kernel too, in clusters of blo
   auto const least = planned(32769, targets::h200).domains[2].of_rows.plan;
   CHECK(least.strip.warps_per_block == 8);
   CHECK(least.blocks_per_row == 5); // the last of one leaf
-  auto const most = planned(262144, targets::h200).domains[2].of_rows.plan;
+  auto const larger = planned(262144, targets::h200).domains[2].of_rows.plan;
+  CHECK(larger.strip.warps_per_block == 16);
+  CHECK(larger.blocks_per_row == 16);
+  CHECK(larger.strip.extent_fits);
+  auto const of_every_chip = planned(262144, targets::rtx_pro_6000).domains[2].of_rows.plan;
+  CHECK(of_every_chip.strip.warps_per_block == 32);
+  CHECK(of_every_chip.blocks_per_row == 8);
+  auto const most = planned(524288, targets::h200).domains[2].of_rows.plan;
   CHECK(most.strip.warps_per_block == 32);
-  CHECK(most.blocks_per_row == 8);
-  CHECK(most.strip.extent_fits);
+  CHECK(most.blocks_per_row == 16);
   CHECK_FALSE(planned(33 * 1024, targets::h200).domains[2].of_rows.plan.strip.extent_fits); // whole leaves, but warps without one
   CHECK(planned(32768, targets::h200).domains[2].of_rows.plan.blocks_per_row == 1);
   CHECK(planned(32769, targets::a100).passes() == 3);
@@ -102,13 +108,13 @@ TEST_CASE("rows of which a multiprocessor has few at a time ask for later ones, 
 }
 
 TEST_CASE("rows that do not fit are two passes of lets and one of elements, with the numbers that say why") {
-  auto const e = explain(softmax_of(from(matrix<float>(64, 262145))), targets::h200);
+  auto const e = explain(softmax_of(from(matrix<float>(64, 524289))), targets::h200);
   auto const& d = e.details().domains;
   CHECK(e.details().passes() == 3);
   CHECK(d[0].route == "threads_along_group");
   CHECK(d[2].route == "elements");
-  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row takes 257 leaves, the blocks of a cluster hold at most 256"));
-  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 262145) * 4); // the answers of lets go through memory
+  CHECK(refuses(d[2].why_not, "one kernel for rows", "a row takes 513 leaves, the blocks of a cluster hold at most 512"));
+  CHECK(e.details().bytes_written() == (64 + 64 + 64LL * 524289) * 4); // the answers of lets go through memory
   CHECK(d[2].of.sources.size() == 3);
   CHECK(d[2].of.sources[1].name == d[0].name);
   CHECK(d[2].of.sources[2].name == d[1].name);
@@ -248,7 +254,7 @@ TEST_CASE("the PTX holds the one kernel of rows, or one for each pass") {
   auto const one = explain(softmax_of(from(matrix<float>(64, 1024))), targets::h200).ptx();
   CHECK(says(one, "rows_with_let"));
   CHECK_FALSE(says(one, "along_group"));
-  auto const three = explain(softmax_of(from(matrix<float>(64, 300000))), targets::h200).ptx();
+  auto const three = explain(softmax_of(from(matrix<float>(64, 600000))), targets::h200).ptx();
   CHECK_FALSE(says(three, "rows_with_let"));
   for (char const* part : {"along_group", "elements", "// collect\n", "// let(over<1>(max(_1)))\n"}) CHECK_MESSAGE(says(three, part), part);
 }

@@ -183,7 +183,7 @@ TEST_CASE("lets, in the kernel of the elements or before it") {
   check_plan("softmax", explain(softmax(1024), targets::h200));
   check_text("softmax.mmd", explain(softmax(1024), targets::h200).mermaid());
   check_plan("softmax_in_clusters", explain(softmax(128256), targets::h200));
-  check_plan("softmax_of_long_rows", explain(softmax(262148), targets::h200));
+  check_plan("softmax_of_long_rows", explain(softmax(524292), targets::h200));
   check_plan("softmax_host", explain(softmax(1024), on::cpu.threads(8)));
   auto const rows = from(matrix<float>(4096, 1024));
   auto const mu = rows | over<1>(mean);

@@ -18,6 +18,7 @@ struct target {
   i64 l2_bytes;
   double read_bytes_per_second;
   double launch_seconds;
+  int most_cluster_blocks = 1; ///< for a kernel that asks for more than every chip takes
   friend constexpr bool operator==(target const&, target const&) = default;
 };
 

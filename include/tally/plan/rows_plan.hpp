@@ -14,11 +14,13 @@ namespace planning {
 constexpr int most_leaves_on_chip(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
 /// Warps of a block of a cluster: as few as the cluster allows, so that more blocks share a multiprocessor and one folds while another waits.
 /// H100, 2026-11-25, us of softmax of 4096 rows of 65536 floats by blocks of 8, 16 and 32 warps 877, 900 and 981, of 2048 of 131072 by 16 and 32
-/// 922 and 1058. A row that one block holds stays in one: 8192 of 32768 755, in a cluster 817 to 830.
-inline constexpr int least_warps_of_cluster_block = 8;
-constexpr int leaves_of_cluster_block(i64 leaves, int blocks, int most) {
+/// 922 and 1058. A row that one block holds stays in one: 8192 of 32768 755, in a cluster 817 to 830. Rows that take more than 16 warps in clusters
+/// that every chip has ask for larger ones: 1024 of 262144 by 8 blocks of 32 warps and 16 of 16 966 and 865, 1400 of 196608 1085 and 919; but 2048 of
+/// 131072 by 8 blocks of 16 and 16 of 8 808 and 801.
+inline constexpr int least_warps_of_cluster_block = 8, most_warps_of_every_cluster = 16;
+constexpr int leaves_of_cluster_block(i64 leaves, target const& t, int most) {
   int warps = least_warps_of_cluster_block;
-  while (warps < most && i64(warps) * blocks < leaves)
+  while (warps < most && i64(warps) * (warps < most_warps_of_every_cluster ? t.max_cluster_blocks : t.most_cluster_blocks) < leaves)
     warps *= 2;
   return warps;
 }
@@ -49,7 +51,7 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     out.why_not.add("one kernel for rows", "neighbouring elements of a row are not neighbours in every column");
     return out;
   }
-  int const of_block = planning::most_leaves_on_chip(f.of), most_blocks = f.of.target.max_cluster_blocks;
+  int const of_block = planning::most_leaves_on_chip(f.of), most_blocks = f.of.target.most_cluster_blocks;
   if (leaves > i64(of_block) * most_blocks) {
     out.why_not.add("one kernel for rows", most_blocks > 1 ? "a row takes {0} leaves, the blocks of a cluster hold at most {1}" : "a row takes {0} leaves, a block holds at most {1}",
                     -1, leaves, i64(of_block) * most_blocks);
@@ -69,7 +71,7 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     p.warps_per_block = warps_of_elements;
     groups_of_block = i64(p.warps_per_block) * p.threads_across;
   } else if (leaves > of_block) {
-    p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, most_blocks, of_block);
+    p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, f.of.target, of_block);
     out.plan.blocks_per_row = int((leaves - 1) / p.warps_per_group) + 1;
     p.extent_fits = f.at.extent % (of_leaf * p.warps_per_group) == 0; // no warp is without a leaf
   } else {

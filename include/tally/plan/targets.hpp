@@ -17,10 +17,10 @@ inline constexpr double part_of_rate_read = 0.92;
 inline constexpr target a100{8, 0, 108, 1, 163 * 1024, i64(40) << 20, 1.9e12, 3.0e-6};
 /// NVIDIA H200 (sm_90): best pure read 4.65 TB/s, empty kernels back to back 3.1 us (2026-11-20, CUDA 13.0, sums of 2^30
 /// f32 and back-to-back launches; docs/measured).
-inline constexpr target h200{9, 0, 132, 8, 227 * 1024, i64(60) << 20, 4.65e12, 3.1e-6};
+inline constexpr target h200{9, 0, 132, 8, 227 * 1024, i64(60) << 20, 4.65e12, 3.1e-6, 16};
 /// NVIDIA B200 (sm_100); rates from its data sheet, not measured here.
-inline constexpr target b200{10, 0, 148, 8, 227 * 1024, i64(126) << 20, 7.7e12, 3.0e-6};
+inline constexpr target b200{10, 0, 148, 8, 227 * 1024, i64(126) << 20, 7.7e12, 3.0e-6, 16};
 /// NVIDIA RTX PRO 6000 Blackwell (sm_120); rates from its data sheet, not measured here.
-inline constexpr target rtx_pro_6000{12, 0, 188, 8, 99 * 1024, i64(128) << 20, 1.79e12, 3.0e-6};
+inline constexpr target rtx_pro_6000{12, 0, 188, 8, 99 * 1024, i64(128) << 20, 1.79e12, 3.0e-6, 8};
 
 } // namespace tally::inline v0::targets

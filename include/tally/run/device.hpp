@@ -27,6 +27,7 @@ struct device_facts {
   std::size_t shared_bytes_per_block_optin = 0, shared_bytes_per_multiprocessor = 0, l2_bytes = 0, memory_bytes = 0;
   double memory_bytes_per_second = 0; ///< of its data sheet; 0 where the driver does not say
   int max_cluster = 1; ///< blocks in the largest portable cluster; 1 where there are no clusters
+  int most_cluster = 1; ///< blocks in the largest cluster for a kernel that asks
   std::string name;
 };
 
