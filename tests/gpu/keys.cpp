@@ -156,15 +156,15 @@ TEST_CASE("tables of blocks meet in that of all by the bulk engine, whatever the
 
 namespace {
 
-/// Sums by key kept in floats of 16 bits: of few small whole numbers a slot, so that none is rounded, whoever comes first.
-template <class Half>
+/// Sums by key kept in floats of 16 bits: of few small whole numbers T a slot, so that none is rounded, whoever comes first.
+template <class Half, class T = Half>
 void small_sums_are_right(i64 rows, i64 width, int bins) {
   CAPTURE(rows);
   CAPTURE(width);
   CAPTURE(bins);
-  std::vector<Half> x(std::size_t(rows * width), Half(0.f));
+  std::vector<T> x(std::size_t(rows * width), T(0));
   auto const keys = hot_keys(std::size_t(rows), bins);
-  for (std::size_t i = 0; i < x.size(); i += std::size_t(rows / 64 * width + 1)) x[i] = Half(float(int(i % 5) - 2));
+  for (std::size_t i = 0; i < x.size(); i += std::size_t(rows / 64 * width + 1)) x[i] = T(float(std::is_unsigned_v<T> ? int(i % 5) : int(i % 5) - 2));
   auto const of = [&](auto fold) { return from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, fold); };
   auto const kept = run(of(sum(_1).template in<Half>()), on::gpu, fast);
   auto const right = run(of(sum(_1)), on::cpu);
@@ -192,6 +192,12 @@ void extremes_are_right(i64 rows, i64 width, int bins) {
   }
   same_on_both(from(shaped(h, rows, width), along<0>(keys)) | by_key<0>(_2, bins, max(_1).ignoring_nan().or_else(Half(3.f)), min(_1).ignoring_nan().or_else(Half(5.f))));
   same_on_both(from(shaped(h, rows, width), along<0>(keys)) | by_key<0>(_2, bins, max(_1).ignoring_nan().or_else(Half(3.f)), max(_1).or_else(Half(1.f))));
+  std::vector<float> const wide(h.begin(), h.end());
+  same_on_both(from(shaped(wide, rows, width), along<0>(keys)) |
+               by_key<0>(_2, bins, max(cast<Half>(_1)).ignoring_nan().or_else(Half(3.f)), min(cast<Half>(_1)).ignoring_nan().or_else(Half(5.f))));
+  auto const bytes = uneven_numbers<u8>(std::size_t(rows * width));
+  same_on_both(from(shaped(bytes, rows, width), along<0>(keys)) |
+               by_key<0>(_2, bins, max(cast<Half>(_1)).ignoring_nan().or_else(Half(3.f)), min(cast<Half>(_1)).ignoring_nan().or_else(Half(5.f))));
 }
 
 } // namespace
@@ -254,6 +260,13 @@ TEST_CASE("under fast, sums by key may be kept in halves") {
     for (int const bins : {1, 64, 3000, 100'000}) {
       small_sums_are_right<bf16>(400'000 / width, width, bins);
       small_sums_are_right<f16>(400'000 / width, width, bins);
+    }
+  for (i64 const width : {1, 2, 4, 12, 16, 96})
+    for (int const bins : {64, 100'000}) {
+      small_sums_are_right<bf16, float>(400'000 / width, width, bins);
+      small_sums_are_right<f16, float>(400'000 / width, width, bins);
+      small_sums_are_right<bf16, u8>(400'000 / width, width, bins);
+      small_sums_are_right<f16, u8>(400'000 / width, width, bins);
     }
 }
 

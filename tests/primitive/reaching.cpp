@@ -344,6 +344,23 @@ std::vector<user> const& users() {
     rows_of("rows of bf16 by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1).in<bf16>()), fast)` of bf16", bf16{}, 32);
     rows_of("four bf16 by key", "the same of four columns", bf16{}, 4);
     rows_of("pairs of bf16 by key", "the same of two columns", bf16{}, 2);
+    auto const converted = [&]<class T, class Half>(char const* name, char const* text, T of, Half, i64 columns) {
+      rows_by_key(name, text, of, columns, fast, sum(_1).template in<Half>());
+    };
+    auto const extremes_converted = [&]<class T, class Half>(char const* name, char const* text, T of, Half, i64 columns) {
+      rows_by_key(name, text, of, columns, contract::reproducible, min(cast<Half>(_1)).ignoring_nan(), max(cast<Half>(_1)).ignoring_nan());
+    };
+    converted("f32 kept in f16 by key", "`run(from(rows, along<0>(key)) | by_key<0>(_2, bins, sum(_1).in<f16>()), fast)` of f32", 0.f, f16{}, 32);
+    converted("f32 kept in bf16 by key", "the same kept in bf16", 0.f, bf16{}, 32);
+    converted("pairs of f32 kept in f16 by key", "the same of two columns, kept in f16", 0.f, f16{}, 2);
+    converted("pairs of f32 kept in bf16 by key", "the same of two columns, kept in bf16", 0.f, bf16{}, 2);
+    converted("u8 kept in f16 by key", "the same of u8, kept in f16", u8{}, f16{}, 32);
+    converted("u8 kept in bf16 by key", "the same of u8, kept in bf16", u8{}, bf16{}, 32);
+    extremes_converted("extremes of f32 kept in f16 by key",
+                       "`from(rows, along<0>(key)) | by_key<0>(_2, bins, min(cast<f16>(_1)).ignoring_nan(), max(cast<f16>(_1)).ignoring_nan())` of f32", 0.f, f16{}, 32);
+    extremes_converted("extremes of f32 kept in bf16 by key", "the same of bf16", 0.f, bf16{}, 32);
+    extremes_converted("extremes of u8 kept in f16 by key", "the same of u8, of f16", u8{}, f16{}, 32);
+    extremes_converted("extremes of u8 kept in bf16 by key", "the same of u8, of bf16", u8{}, bf16{}, 32);
     found.push_back(part("rows", "`accumulate` of rows by keys, through registers", "accumulate.cuh", rows_kernels,
                          ladder("rows")));
     found.push_back(part("rows in bulk", "`accumulate_in_bulk` of rows by keys", "accumulate.cuh", rows_kernels,

@@ -171,6 +171,10 @@ TEST_CASE("sums of 16 bits are added eight at a time, and come one by one into f
   CHECK(at_once.plan.elements_per_load == 8);
   CHECK(at_once.plan.in_place);
   CHECK(at_once.has("red.relaxed.gpu.global.add.noftz.v4.bf16x2"));
+  auto const of_floats = made_up<float>(1 << 24, 0x740000000000);
+  auto const converted = compiled<true>(from(shaped(of_floats, 1 << 18, 32), along<0>(of_row)) | by_key<0>(_2, 100'000, sum(_1).in<bf16>()));
+  CHECK(converted.plan.elements_per_load == 4);
+  CHECK(converted.has("red.relaxed.gpu.global.add.noftz.v4.bf16 ")); // each is in a register of its own
   auto const older = compiled<true>(rows, targets::a100);
   CHECK(older.plan.elements_per_load == 1);
   CHECK_FALSE(older.plan.in_place);

@@ -14,6 +14,14 @@
 
 namespace tally::inline v0::kernel {
 
+/// Whether the values of an expression are made, one by one, of numbers of another type than the word that is folded: each has a register of its own
+/// then, and goes to `red` alone; what was loaded as it is stands in pairs. Instructions of the machine code of sm_90, in pairs and alone, 2026-11-25:
+/// rows of f32 kept in f16 or bf16 2464 and 2408, their greatest 2552 and 2496, of u8 2728 and 2736; squares of bf16 kept in bf16 2584 and 2608.
+template <class Word, class Value, class E>
+inline constexpr bool is_converted = !cuda::std::is_same_v<Word, Value>;
+template <class Word, class Value, class To, class E>
+inline constexpr bool is_converted<Word, Value, call<op::cast<To>, E>> = true;
+
 template <keys_plan P, class Where, class Program>
 class keyed_read;
 template <keys_plan P, class Where, class... Columns, class... Leaves>
@@ -232,11 +240,14 @@ private:
       if constexpr (P.folds_neighbours()) {
         for_each_index<folds>([&](auto i) {
           auto const& l = get<i>(p.leaves);
-          neighbour_of<typename nth_t<i, Leaves...>::monoid_type> v[V];
+          using Word = neighbour_of<typename nth_t<i, Leaves...>::monoid_type>;
+          auto const value = [&](int j) { return l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)); };
+          Word v[V];
 #pragma unroll
           for (int j = 0; j < V; ++j)
-            v[j] = cell<i, owner::all>::neighbour(l.monoid, l.values.first.eval(rows.row_at(p.columns, j, position + j * position_step)));
-          cell<i, owner::all>::add_neighbours(home_of(to_slot, i), to_slot.slot, v);
+            v[j] = cell<i, owner::all>::neighbour(l.monoid, value(j));
+          constexpr bool converted = is_converted<Word, decltype(value(0)), cuda::std::remove_cvref_t<decltype(l.values.first)>>;
+          cell<i, owner::all>::template add_neighbours<converted ? halves::alone : halves::in_pairs>(home_of(to_slot, i), to_slot.slot, v);
         });
       } else {
 #pragma unroll

@@ -8,7 +8,7 @@
 
 namespace tally::inline v0::kernel {
 
-using primitive::operation;
+using primitive::operation, primitive::halves;
 
 /// Whose a cell is. In another block's memory its address is the mapped one.
 enum class owner { all, block, cluster };
@@ -24,8 +24,8 @@ __device__ __forceinline__ void fold_into(T* at, T value) {
     primitive::fold_word<Op>(primitive::in_global<T>(at), value);
 }
 
-/// The same of V neighbours in global memory, aligned to all of them: as many at once as the chip takes.
-template <operation Op, int V, class T>
+/// The same of V neighbours in global memory, aligned to all of them: as many at once as the chip takes; of numbers of 16 bits, as they travel.
+template <operation Op, halves Travel, int V, class T>
 __device__ __forceinline__ void fold_neighbours_into(T* at, T const (&v)[V]) {
   constexpr int of_red = int(16 / sizeof(T)), W = V < of_red ? V : of_red;
 #pragma unroll
@@ -34,7 +34,7 @@ __device__ __forceinline__ void fold_neighbours_into(T* at, T const (&v)[V]) {
 #pragma unroll
     for (int i = 0; i < W; ++i)
       window.at[i] = v[first + i];
-    primitive::fold_window<primitive::folding<Op>, W>(at + first, __builtin_bit_cast(primitive::window_t<T, W>, window), 0, W);
+    primitive::fold_window<primitive::folding<Op, primitive::space::global, Travel>, W>(at + first, __builtin_bit_cast(primitive::window_t<T, W>, window), 0, W);
   }
 }
 

@@ -126,9 +126,9 @@ struct keyed_cell<M, Of, Word, cell_kind::added> : word_cell<M, Of, Word> {
   template <class V>
   __device__ __forceinline__ static Word neighbour(M const& m, V v) { return m.lift(0, v); }
   /// V neighbours in global memory, aligned to all of them.
-  template <int V>
+  template <halves Travel = halves::in_pairs, int V>
   __device__ __forceinline__ static void add_neighbours(char* base, i64 g, Word const (&v)[V]) {
-    fold_neighbours_into<planning::combined_by<M>, V>(reinterpret_cast<Word*>(base) + g, v);
+    fold_neighbours_into<planning::combined_by<M>, Travel>(reinterpret_cast<Word*>(base) + g, v);
   }
 };
 
@@ -376,9 +376,9 @@ struct keyed_cell<extreme_number_monoid<T, Least>, Of, T, cell_kind::ordered> {
   __device__ static void open(char* base, I slots, I g, M const&) { cells::word<T>(base, slots, g, 0)->bits = nothing; }
   __device__ __forceinline__ static T neighbour(M const&, T v) { return v; }
   /// V neighbours in global memory, aligned to all of them.
-  template <int V>
+  template <halves Travel = halves::in_pairs, int V>
   __device__ __forceinline__ static void add_neighbours(char* base, i64 g, T const (&v)[V]) {
-    fold_neighbours_into<Least ? operation::min : operation::max, V>(reinterpret_cast<T*>(base) + g, v);
+    fold_neighbours_into<Least ? operation::min : operation::max, Travel>(reinterpret_cast<T*>(base) + g, v);
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const& m) {

@@ -12,7 +12,7 @@
 
 namespace tally::inline v0::kernel {
 
-using primitive::operation;
+using primitive::operation, primitive::halves;
 
 template <operation Op, class T>
 T folded(T a, T b) {
@@ -36,7 +36,7 @@ void fold_into(T* at, T value) {
   if (Of == owner::cluster ? !own && !emulated::cluster().keeps(place) : own != (Of == owner::block)) FAIL("a word of another memory than the instruction's");
   *at = folded<Op>(*at, value);
 }
-template <operation Op, int V, class T>
+template <operation Op, halves, int V, class T>
 void fold_neighbours_into(T* at, T const (&v)[V]) {
   for (int j = 0; j < V; ++j) fold_into<Op, owner::all>(at + j, v[j]);
 }
