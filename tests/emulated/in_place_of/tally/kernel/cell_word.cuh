@@ -7,6 +7,7 @@
 
 #include <tally/base/ordered_key.hpp>
 #include <tally/primitive/form.hpp>
+#include <tally/primitive/rung.hpp>
 
 #include <algorithm>
 
