@@ -23,10 +23,14 @@ void word_elements(domain_description& d) {
   d.of_elements = make_elements_plan({d.of.facts, d.at}, d.written, d.arrays);
   axes_plan const& p = d.of_elements.plan.strip;
   d.blocks = d.of_elements.blocks;
-  d.route = "elements";
+  bool const turned = d.of_elements.plan.turned_axis >= 0;
+  d.route = turned ? "turned_elements" : "elements";
   d.shape = formatted("{} of a thread, {} of them in flight together", several(p.groups_per_thread, "neighbour"), several(p.batches, "strip"));
+  if (turned)
+    d.shape += formatted("; neighbouring threads load neighbours along kept axis {}, and tiles are turned in shared memory{}", d.of_elements.plan.turned_axis,
+                         d.of_elements.plan.in_bulk && d.of_elements.plan.bytes_per_store[0] == 16 ? ", which they leave by the bulk engine" : "");
   d.cut = formatted("one launch: {} of {} threads, {} B a store", several(d.blocks, "block"), p.threads_per_block(), d.of_elements.plan.bytes_per_store[0]);
-  word_grid_loads(d, p, "neighbouring elements", planning::loaded_axis::kept);
+  word_grid_loads(d, p, turned ? "neighbours in neighbouring threads" : "neighbouring elements", planning::loaded_axis::kept);
   add_refusals(d, d.of_elements.why_not);
 }
 

@@ -81,7 +81,7 @@ std::string spell(axes_plan const& p, int sources) {
 std::string spell(elements_plan const& p, int sources, int arrays) {
   std::string stores;
   for (int i = 0; i < arrays; ++i) stores += formatted("{}{}", i ? ", " : "", p.bytes_per_store[i]);
-  return formatted("tally::elements_plan{{.strip = {}, .blocks_per_row = {}, .asks_ahead = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), p.blocks_per_row, p.asks_ahead, stores);
+  return formatted("tally::elements_plan{{.strip = {}, .turned_axis = {}, .in_bulk = {}, .blocks_per_row = {}, .asks_ahead = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), p.turned_axis, p.in_bulk, p.blocks_per_row, p.asks_ahead, stores);
 }
 
 std::string spell(segments_plan const& p) {

@@ -190,6 +190,13 @@ TEST_CASE("lets, in the kernel of the elements or before it") {
   check_plan("deviations", explain(rows | over<1>(sum(squared(_1 - let(mu)))), targets::h200));
 }
 
+TEST_CASE("elements of turned matrices, through tiles") {
+  auto const turned = [](i64 rows, i64 n) { return from(shaped(made_up::address<float>(0), {rows, n}, {1, rows})) | map(_1 * 2.f) | collect; };
+  check_plan("turned_elements", explain(turned(4096, 8192), targets::h200));
+  check_plan("turned_odd_elements", explain(turned(4096, 8191), targets::h200));
+  check_plan("turned_narrow_elements", explain(turned(4096, 3), targets::h200));
+}
+
 TEST_CASE("nothing to read") {
   check_plan("empty", explain(from(numbers<float>(0)) | reduce(sum, max.or_else(0.f)), targets::h200));
   check_plan("count_alone", explain(from(numbers<float>(mi)) | count, targets::h200));

@@ -40,6 +40,21 @@ extern "C" __global__ void kernel(float const* from, float* to, int tiles, int n
     ring.turn(in_global(to + k * n), n, [&](float* tile) { tile[threadIdx.x % n] = from[k * n + threadIdx.x % n]; });
   ring.finish();
 })"},
+    {tally::protocol::store_rows(), R"(
+#include <tally/primitive/store_rows.cuh>
+using namespace tally::primitive;
+extern "C" __global__ void kernel(float const* from, float* to, int tiles) {
+  extern __shared__ __align__(128) unsigned char room[];
+  store_rows<3> ring(room, bulk_bytes::of<1024>());
+#pragma unroll 1
+  for (int k = 0; k < tiles; ++k)
+    ring.turn([&](unsigned char* at) { reinterpret_cast<float*>(at)[threadIdx.x] = from[k * 256 + threadIdx.x]; },
+              [&](unsigned char* at) {
+                copy(in_global(to + threadIdx.x * tiles * 4 + k * 4), in_shared(reinterpret_cast<float const*>(at) + threadIdx.x * 4),
+                     bulk_bytes::of<16>());
+              });
+  ring.finish();
+})"},
     {tally::protocol::store_sum_ring(), R"(
 #include <tally/primitive/store_sum_ring.cuh>
 using namespace tally::primitive;

@@ -46,7 +46,6 @@ __global__ void __launch_bounds__(P.threads_per_block())
     elements(__grid_constant__ Program const p, __grid_constant__ axes_layout const at, __grid_constant__ Values const values,
              answer_arrays const to) {
   constexpr int V = P.groups_per_thread, B = P.batches, columns = decltype(Program::columns)::size;
-  constexpr int stores[] = {BytesPerStore...};
   i64 const first = i64(blockIdx.x) * P.threads_per_block() * B + threadIdx.x;
   grid_axis const inner = at.kept_axes > 0 ? at.kept[at.kept_axes - 1] : grid_axis{1, 1, {}};
   auto strip = strip_of<P, B, V>(p.columns);
@@ -68,7 +67,7 @@ __global__ void __launch_bounds__(P.threads_per_block())
 #pragma unroll
         for (int k = 0; k < V; ++k)
           v[k] = answers::with_one_nan(of.eval(strip.row_at(p.columns, b, k, place[b].at.position + k, 0)));
-        store_neighbours<stores[i]>(out, v);
+        store_neighbours<nth_number<decltype(i)::value, BytesPerStore...>()>(out, v);
       } else {
         for (int k = 0; k < place[b].present; ++k) {
           auto here = place[b].at;

@@ -12,13 +12,6 @@
 
 namespace tally::inline v0::kernel {
 
-/// The I-th of some numbers.
-template <int I, int... Of>
-constexpr int nth_number() {
-  constexpr int all[] = {Of...};
-  return all[I];
-}
-
 /// A row beside further values: the answers of its lets, a kept part.
 template <class... Ts, class... More>
 __device__ __forceinline__ group_row<Ts..., More...> row_beside(group_row<Ts...> const& r, pack<More...> const& more) {

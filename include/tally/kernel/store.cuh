@@ -8,6 +8,13 @@
 
 namespace tally::inline v0::kernel {
 
+/// The I-th of some numbers.
+template <int I, int... Of>
+constexpr int nth_number() {
+  constexpr int all[] = {Of...};
+  return all[I];
+}
+
 /// One store of Bytes bytes, if that many can be stored at once.
 template <int Bytes>
 __device__ __forceinline__ void store_at_once(void* to, void const* from) {

@@ -45,6 +45,12 @@ struct axes_plan {
   friend constexpr bool operator==(axes_plan const&, axes_plan const&) = default;
 };
 
+/// A tile of elements that is turned in shared memory (kernel/turned_elements.cuh): every thread has strips of neighbours across it, the threads of a
+/// warp stand along it, or where its axis is shorter beside each other, too.
+constexpr int warps_along_tile(axes_plan const& p) { return p.threads_across > 1 ? 1 : p.batches * p.warps_per_block / 16; }
+constexpr int elements_along_tile(axes_plan const& p) { return p.threads_along() * warps_along_tile(p); }
+constexpr int strips_across_tile(axes_plan const& p) { return p.batches * p.warps_per_block / warps_along_tile(p) * p.threads_across; }
+
 /// How the work of an axes_plan is cut for one launch; nothing of it needs another kernel.
 struct axes_cut {
   i64 row_groups;     ///< groups along the innermost kept axis

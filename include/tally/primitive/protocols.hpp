@@ -69,6 +69,19 @@ TALLY_HD constexpr description store_ring() {
           .finish = {one(groups(wait_source, amount::zero))}};
 }
 
+/// Tiles from shared memory to global memory row by row, several in flight; every thread sends rows that any thread wrote
+/// (primitive/store_rows.cuh).
+TALLY_HD constexpr description store_rows() {
+  using namespace detail;
+  using enum action;
+  return {.name = "store_rows",
+          .setup = {},
+          .first = {},
+          .turn = {all(groups(wait_source, amount::all_stages_but_one)), all(just(meet_block)), all(just(write)),
+                   all(just(fence_proxy)), all(just(meet_block)), all(just(store)), all(just(commit))},
+          .finish = {all(groups(wait_source, amount::zero))}};
+}
+
 /// Tiles from shared memory added to global memory, several in flight; every thread sends a part that any thread wrote, and
 /// before it exits knows that it is there (primitive/store_sum_ring.cuh, whose threads are a warp or a block).
 TALLY_HD constexpr description store_sum_ring(action meet = action::meet_block) {
@@ -162,7 +175,7 @@ TALLY_HD constexpr description multicast_ring() {
 }
 
 /// All of them, for tests and tables.
-inline constexpr description every_protocol[] = {load_ring_of_warp(), load_ring_of_block(), store_ring(),
+inline constexpr description every_protocol[] = {load_ring_of_warp(), load_ring_of_block(), store_ring(), store_rows(),
                                                  store_sum_ring(),    store_sum_at_once(),  cluster_words(),
                                                  cluster_sum(),       cluster_copy(),       multicast_ring()};
 

@@ -18,4 +18,5 @@
 #include <tally/primitive/red_vector.cuh>
 #include <tally/primitive/rows_gathered.cuh>
 #include <tally/primitive/store_ring.cuh>
+#include <tally/primitive/store_rows.cuh>
 #include <tally/primitive/store_sum_ring.cuh>

@@ -3,22 +3,15 @@
 // primitive/prefetch.cuh as host code: what is asked for ahead changes nothing, but is noted, so that a test can see what it was.
 #pragma once
 
+#include <tally/primitive/place.cuh>
+
 #include <vector>
 
 namespace tally::inline v0::primitive {
 
 template <class T>
-struct in_global {
-  T* at;
-  explicit in_global(T* p) : at(p) {}
-};
-template <class T>
 void prefetch_line(in_global<T>) {}
 
-struct bulk_bytes {
-  i64 n;
-  static bulk_bytes within(i64 n) { return {n / 16 * 16}; }
-};
 struct asked_bytes {
   u64 from;
   i64 n;
