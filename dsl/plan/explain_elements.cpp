@@ -61,6 +61,7 @@ void join_rows(grouped_description& d) {
                   : together > 1 ? formatted("a cluster of {} a row, {} a block, a leaf each", several(together, "block"), several(p.warps_per_group, "warp"))
                                  : formatted("{} a row, a leaf each", several(p.warps_per_group, "warp"))) +
                  (writes.of_rows.plan.asks_ahead ? formatted("; {} behind is asked for", writes.of_rows.rows_ahead == 1 ? "the row" : formatted("the row {}", writes.of_rows.rows_ahead)) : "");
+  if (p.late != 0) writes.shape += "; columns that no let looks at are loaded when elements are written";
   writes.cut = formatted("one launch: {} of {} threads, {} B a store", several(writes.blocks, "block"), p.threads_per_block(),
                          writes.of_rows.plan.bytes_per_store[0]);
   writes.of.sources.resize(d.head.sources.size()); // answers stay on the chip

@@ -15,17 +15,19 @@ using namespace tally;
 
 namespace {
 
-/// The plan of rows of N floats, one behind the other from a multiple of 16 bytes on, and of elements of Bytes.
-template <i64 Rows, i64 N, int Bytes>
+/// The plan of rows of N floats, one behind the other from a multiple of 16 bytes on, beside further columns that every row has again and no let looks at,
+/// and of elements of Bytes.
+template <i64 Rows, i64 N, int Bytes, int Columns>
 constexpr rows_planned planned_of() {
   axes_facts f{};
   f.of.extent = N;
   f.of.lanes_per_group = 4;
   f.of.rows_per_leaf = 8;
-  f.of.source_count = 1;
-  f.of.sources[0] = {4, 1, 16, load_primitive::vector_ldg};
+  f.of.source_count = Columns;
+  for (int c = 0; c < Columns; ++c) f.of.sources[c] = {4, 1, 16, load_primitive::vector_ldg};
   f.of.target = targets::h200;
   f.at = {1, 1, Rows, N, {{Rows, N, {N}}}, {{N, 1, {1}}}, {Rows * N - 1}};
+  for (int c = 1; c < Columns; ++c) f.at.reduced[0].steps[c] = 1, f.at.last[c] = N - 1, f.written_only |= 1 << c;
   written_facts const to[] = {{Bytes, 16}};
   return make_rows_plan(f, to, 1);
 }
@@ -47,14 +49,14 @@ bool writes_the_same(R const& r) {
   using Computing = detail::computing_rows<Pipe>;
   auto const right = run(r, on::cpu);
   using T = std::remove_cvref_t<decltype(*right.data())>;
-  static constexpr rows_planned planned = planned_of<Rows, N, int(sizeof(T))>();
+  static constexpr rows_planned planned = planned_of<Rows, N, int(sizeof(T)), decltype(detail::rows_of_source(r.pipe.source).columns)::size>();
   static constexpr axes_plan plan = planned.plan.strip;
   auto const chain = detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}));
   auto base = detail::rows_of_source(r.pipe.source);
   axes_layout const at = Computing::Rows::layout(r.pipe);
   base.extent = at.extent;
   written_facts const written[] = {{int(sizeof(T)), 16}};
-  CHECK(make_rows_plan({facts_of(base, targets::h200, contract::reproducible), at}, written, 1).plan == planned.plan);
+  CHECK(make_rows_plan({facts_of(base, targets::h200, contract::reproducible), at, Computing::written_only}, written, 1).plan == planned.plan);
   auto const computed = Computing::template of<Keeps>(r.pipe, chain);
   auto const nodes = Computing::Rows::nodes(chain);
   aligned_memory<T> out(Rows * N);
@@ -149,4 +151,34 @@ TEST_CASE("rows with lets, emulated: softmax and layer norm of rows of every len
   softmax_and_layer_norm<1, 32768>();
   softmax_and_layer_norm<2, 32769>();
   softmax_and_layer_norm<1, 66 * 1024>();
+}
+
+namespace {
+template <i64 Rows, i64 N>
+void weighted(int late) {
+  CAPTURE(N);
+  aligned_memory<float> x(Rows * N), weight(N), bias(N);
+  std::mt19937 random(5);
+  auto const fill = [&](float* to, i64 n) {
+    for (i64 i = 0; i < n; ++i) to[i] = static_cast<float>(int(random() % 4001) - 2000) / 200.f;
+  };
+  fill(x.first, Rows * N), fill(weight.first, N), fill(bias.first, N);
+  auto const source = from(shaped(x.first, Rows, N));
+  auto const greatest = source | over<1>(max);
+  auto const total = source | map(exp(_1 - let(greatest))) | over<1>(sum);
+  auto const r = from(shaped(x.first, Rows, N), along<1>(device(weight.first, N)), along<1>(device(bias.first, N))) |
+                 map(exp(_1 - let(greatest)) / let(total) * _2 + _3) | collect;
+  CHECK(planned_of<Rows, N, 4, 3>().plan.strip.late == late);
+  CHECK(writes_the_same<Rows, N, false>(r));
+  CHECK(writes_the_same<Rows, N, true>(r));
+}
+} // namespace
+
+TEST_CASE("rows with lets, emulated: columns that every row has again come late where rows are long") {
+  weighted<3, 1000>(0);
+  weighted<3, 16384>(0);
+  weighted<3, 17 * 1024>(0b110);
+  weighted<3, 17003>(0b110);
+  weighted<2, 29 * 1024>(0b110);
+  weighted<2, 30003>(0b110);
 }

@@ -89,9 +89,9 @@ TEST_CASE("turned elements, emulated: tiles of every shape") {
   same<plan_of<4>(1, false, false), float>(turned(64, 63));
   same<plan_of<4>(1, false, false), float>(turned(199, 129));
   same<plan_of<4>(1, false, true, 16), float>(turned(16, 16));
-  same<plan_of<4>(1, false, true, 2), float>(turned(2, 1000));
-  same<plan_of<4>(1, false, true, 3), float>(turned(3, 4100));
-  same<plan_of<4>(1, false, false, 3), float>(turned(4, 1027));
+  same<plan_of<4>(1, false, true, 4), float>(turned(4, 1000));
+  same<plan_of<4>(1, false, true, 5), float>(turned(5, 4100));
+  same<plan_of<4>(1, false, false, 4), float>(turned(4, 1027));
   same<plan_of<4>(1, false, true, 17), float>(turned(17, 64));
 }
 TEST_CASE("turned elements, emulated: elements of every size, and several arrays of them") {

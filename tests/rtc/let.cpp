@@ -50,11 +50,11 @@ rows_planned in_one_kernel(R const& r) {
   auto base = detail::rows_of_source(r.pipe.source);
   auto const at = Rows::layout(r.pipe);
   base.extent = at.extent;
-  axes_facts const f{facts_of(base, targets::h200, contract::reproducible), at};
+  using Computing = detail::computing_rows<std::remove_cvref_t<decltype(r.pipe)>>;
+  axes_facts const f{facts_of(base, targets::h200, contract::reproducible), at, Computing::written_only};
   written_facts const to[] = {{4, 16}};
   auto const planned = make_rows_plan(f, to, 1);
   if (planned.possible && able()) {
-    using Computing = detail::computing_rows<std::remove_cvref_t<decltype(r.pipe)>>;
     auto const& type = Computing::choose(r.pipe, detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{})), [](auto keeps) -> auto const& {
       return detail::rows_type_of<std::remove_cvref_t<decltype(r.pipe)>, decltype(keeps)::value>();
     });
@@ -78,18 +78,32 @@ auto softmax_of(Source const& source) {
 } // namespace
 
 TEST_CASE("rows that fit on the chip are read once: their lets and elements are one kernel") {
-  std::vector<float> const x(4 * 16384), w(4096);
+  std::vector<float> const x(4 * 16384);
   CHECK(in_one_kernel(softmax_of(from(shaped(x, 64, 1024)))).plan.strip.one_leaf);
   CHECK(in_one_kernel(softmax_of(from(shaped(x, 4, 16384)))).plan.strip.warps_per_group == 16);
   auto const odd = in_one_kernel(softmax_of(from(shaped(x.data(), 7, 4097))));
   CHECK(odd.plan.strip.warps_per_group == 5);
   CHECK(odd.plan.bytes_per_store[0] == 4);
-  auto const source = from(shaped(x.data(), 16, 4096));
-  auto const mu = source | over<1>(mean);
-  auto const var = source | over<1>(mean(squared(_1 - let(mu))));
-  auto const norm = in_one_kernel(from(shaped(x.data(), 16, 4096), along<1>(w), along<1>(w)) | map((_1 - let(mu)) / sqrt(let(var) + 1e-5f) * _2 + _3) | collect);
-  CHECK(norm.possible);
-  CHECK(norm.plan.strip.bytes_per_load[1] == 16);
+  std::vector<float> const weights(131072);
+  auto const norm = [&](i64 rows, i64 n) {
+    auto const source = from(shaped(x.data(), rows, n));
+    auto const w = along<1>(device(weights.data(), n));
+    auto const mu = source | over<1>(mean);
+    auto const var = source | over<1>(mean(squared(_1 - let(mu))));
+    return in_one_kernel(from(shaped(x.data(), rows, n), w, w) | map((_1 - let(mu)) / sqrt(let(var) + 1e-5f) * _2 + _3) | collect);
+  };
+  auto const short_rows = norm(16, 4096);
+  CHECK(short_rows.possible);
+  CHECK(short_rows.plan.strip.bytes_per_load[1] == 16);
+  CHECK(short_rows.plan.strip.late == 0);
+  auto const of_block = norm(3, 20000);
+  CHECK(of_block.plan.strip.late == 0b110);
+  CHECK(of_block.plan.blocks_per_row == 1);
+  CHECK(norm(3, 20001).plan.strip.late == 0b110); // one by one
+  auto const of_cluster = norm(2, 32768);
+  CHECK(of_cluster.plan.strip.late == 0b110);
+  CHECK(of_cluster.plan.blocks_per_row == 4);
+  CHECK(of_cluster.plan.strip.warps_per_block == 8);
   auto const many = in_one_kernel(softmax_of(from(shaped(x.data(), 2, 32767))));
   CHECK(many.plan.strip.warps_per_group == 32);
   auto const two_blocks = in_one_kernel(softmax_of(from(shaped(x.data(), 3, 20000))));

@@ -43,6 +43,57 @@ struct leaf_on_chip {
     int const e = r * per_row + leaf.in_row(v);
     return row_beside(leaf.values.row_at(p.columns, r, v, position + e, start + e), lets);
   }
+  /// The same with what has come late of row r.
+  template <class Late, class Lets>
+  __device__ __forceinline__ auto row_at(Base const& p, int r, int v, Late const& late, Lets const& lets) const {
+    int const e = r * per_row + leaf.in_row(v);
+    return row_beside(leaf.values.row_beside(p.columns, r, v, late.values, late.slot(v), late.neighbour(v), position + e, start + e), lets);
+  }
+};
+
+/// The plan of what a plan loads late: turned lanes are no neighbours, and come one by one.
+template <axes_plan P>
+constexpr axes_plan what_is_late() {
+  axes_plan p = P;
+  p.late = ~P.late;
+  p.realigned = 0;
+  for (int& bytes : p.bytes_per_load)
+    bytes = P.realigned != 0 ? 0 : bytes;
+  return p;
+}
+/// One row of a leaf of the columns that come late.
+template <axes_plan P, class Base>
+struct late_row;
+template <axes_plan P, class... Columns, class... Leaves>
+struct late_row<P, program<pack<Columns...>, Leaves...>> {
+  using Base = program<pack<Columns...>, Leaves...>;
+  using Held = leaf_on_chip<P, Base>;
+  static constexpr bool one_by_one = P.realigned != 0;
+  strip_rows<what_is_late<P>(), 0, one_by_one ? Held::lanes : 1, one_by_one ? 1 : Held::lanes, Columns...> values;
+  __device__ __forceinline__ static int slot(int v) { return one_by_one ? v : 0; }
+  __device__ __forceinline__ static int neighbour(int v) { return one_by_one ? 0 : v; }
+  /// place: of the leaf. What does not exist is read from the last.
+  template <class Place>
+  __device__ __forceinline__ late_row(Held const& held, Base const& p, axes_layout const& at, Place const& place, int r) {
+    if (held.left <= 0)
+      return;
+    auto const load = [&](int k, int first, int present) {
+      auto here = place;
+      here.move(at.reduced[0], first);
+      values.load(p.columns, here, k, at.reduced[0], present);
+    };
+    int const begin = r * Held::per_row;
+    if constexpr (one_by_one) {
+#pragma unroll
+      for (int v = 0; v < Held::lanes; ++v) {
+        int const e = begin + held.leaf.in_row(v);
+        load(v, e < held.left ? e : held.left - 1, 1);
+      }
+    } else {
+      int const first = begin + held.leaf.first_of_thread();
+      load(0, first, P.extent_fits ? Held::lanes : held.left - first);
+    }
+  }
 };
 
 /// A part that is kept of every element of a leaf; of none, rows stay as they are.
@@ -51,6 +102,8 @@ struct kept_elements {
   RowAt const& row_at_;
   __device__ __forceinline__ kept_elements(Kept const&, RowAt const& row_at) : row_at_(row_at) {}
   __device__ __forceinline__ auto row_at(int r, int v) const { return row_at_(r, v); }
+  template <class Row>
+  __device__ __forceinline__ Row const& beside(Row const& row, int, int) const { return row; }
 };
 template <class Part, class RowAt, int Rows, int Lanes>
 struct kept_elements<pack<Part>, RowAt, Rows, Lanes> {
@@ -64,7 +117,9 @@ struct kept_elements<pack<Part>, RowAt, Rows, Lanes> {
       for (int v = 0; v < Lanes; ++v)
         of[r][v] = part.first.eval(row_at(r, v));
   }
-  __device__ __forceinline__ auto row_at(int r, int v) const { return row_beside(row_at_(r, v), make_pack(of[r][v])); }
+  __device__ __forceinline__ auto row_at(int r, int v) const { return beside(row_at_(r, v), r, v); }
+  template <class Row>
+  __device__ __forceinline__ auto beside(Row const& row, int r, int v) const { return row_beside(row, make_pack(of[r][v])); }
 };
 
 /// The states of the blocks of a cluster become one state, in every thread of them: kernel/rows_in_cluster.cuh.
@@ -241,9 +296,17 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       T v[lanes];
+      auto const fill = [&](auto const& row_of) {
 #pragma unroll
-      for (int k = 0; k < lanes; ++k)
-        v[k] = answers::with_one_nan(of.eval(row_at(r, k)));
+        for (int k = 0; k < lanes; ++k)
+          v[k] = answers::with_one_nan(of.eval(row_of(k)));
+      };
+      if constexpr (P.late != 0) {
+        late_row<P, Base> const late(held, p, at, place, r);
+        fill([&](int k) { return kept.beside(held.row_at(p, r, k, late, lets), r, k); });
+      } else {
+        fill([&](int k) { return row_at(r, k); });
+      }
       if (by_pieces) {
         if (there)
           pieces.store(r, v);

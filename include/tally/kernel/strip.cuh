@@ -15,13 +15,13 @@ namespace tally::inline v0::kernel {
 template <axes_plan P, int I, class Column, int Count, int V>
 struct strip_values {
   using T = typename Column::value_type;
-  static constexpr bool realigned = (P.realigned >> I & 1) != 0;
-  alignas(16) unsigned char bytes[memory_column<Column> ? Count + realigned : 1][memory_column<Column> ? V * sizeof(T) : 1];
+  static constexpr bool realigned = (P.realigned >> I & 1) != 0, held = memory_column<Column> && (P.late >> I & 1) == 0;
+  alignas(16) unsigned char bytes[held ? Count + realigned : 1][held ? V * sizeof(T) : 1];
 
   /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them, which may be none or fewer, is read from the last.
   /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded.
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
-    if constexpr (memory_column<Column>) {
+    if constexpr (held) {
       T const* const from = c.data + offset;
       if constexpr (realigned) {
         load_one_by_one(bytes[k], from, step, present);
@@ -89,7 +89,9 @@ struct strip_values {
     }
   }
   __device__ __forceinline__ T at(Column const& c, int k, int v, i64 position) const {
-    if constexpr (memory_column<Column>) {
+    if constexpr (memory_column<Column> && !held) {
+      return T{}; // nobody looks at it
+    } else if constexpr (memory_column<Column>) {
       T one;
       if constexpr (realigned) { // by words, as they were loaded, so that they stay whole where ways to load them meet
         unsigned word;
@@ -124,6 +126,10 @@ struct strip_rows<P, I, Count, V> {
   __device__ __forceinline__ auto row_at(pack<> const&, int, int, i64 position, i64 element, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, element};
   }
+  template <class Late, class... Ts>
+  __device__ __forceinline__ auto row_beside(pack<> const&, int, int, Late const&, int, int, i64 position, i64 element, Ts... values) const {
+    return group_row<Ts...>{make_pack(values...), position, element};
+  }
 };
 template <axes_plan P, int I, int Count, int V, class Column, class... Columns>
 struct strip_rows<P, I, Count, V, Column, Columns...> {
@@ -153,6 +159,18 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int k, int v, i64 position, i64 element, Ts... values) const {
     return rest.row_at(c.rest, k, v, position, element, values..., here.at(c.first, k, v, position));
+  }
+  /// The same with the columns that come late, of neighbour late_v of slot late_k of another strip.
+  template <class Late, class... Ts>
+  __device__ __forceinline__ auto row_beside(pack<Column, Columns...> const& c, int k, int v, Late const& late, int late_k, int late_v, i64 position, i64 element,
+                                             Ts... values) const {
+    auto const one = [&] {
+      if constexpr (P.late >> I & 1)
+        return late.here.at(c.first, late_k, late_v, position);
+      else
+        return here.at(c.first, k, v, position);
+    }();
+    return rest.row_beside(c.rest, k, v, late.rest, late_k, late_v, position, element, values..., one);
   }
 };
 

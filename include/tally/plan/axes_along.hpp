@@ -127,7 +127,7 @@ constexpr bool lie_alike(axes_facts const& f, int a, int b) {
 constexpr int choose_realigned(axes_facts const& f, axes_plan const& p, int narrow) {
   int realigned = 0, first = -1;
   for (int c = 0; c < f.of.source_count; ++c) {
-    if (f.of.sources[c].bytes_per_element == 0 || (p.standing >> c & 1) != 0)
+    if (f.of.sources[c].bytes_per_element == 0 || ((p.standing | p.late) >> c & 1) != 0)
       continue;
     first = first < 0 ? c : first;
     if (!pays_to_realign(f, p, c, narrow) || !lie_alike(f, first, c))

@@ -14,6 +14,7 @@ namespace tally::inline v0 {
 struct axes_facts {
   facts of;
   axes_layout at;
+  int written_only = 0; ///< of rows with lets: bit c is set where no let looks at column c
   constexpr i64 row_groups() const { return at.kept_axes > 0 ? at.kept[at.kept_axes - 1].extent : 1; }
   /// How far apart neighbouring groups, and neighbouring elements of a group, are in a column.
   constexpr i64 group_step(int column) const { return at.kept_axes > 0 ? at.kept[at.kept_axes - 1].steps[column] : 0; }

@@ -28,6 +28,7 @@ struct axes_plan {
   int warps_per_group;   ///< along: that share the leaves of a group
   int leaves_in_room;    ///< along: of one chunk, whose states are in shared memory until they meet
   int standing;          ///< along: bit c is set where column c is the same all along a group
+  int late;              ///< of rows with lets: bit c is set where column c is loaded when elements are written
   int realigned;         ///< along: bit c is set where column c is loaded in aligned pieces, and lanes are turned once they are folded
   int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come
   bool one_leaf;         ///< a group is not longer than a leaf

@@ -10,17 +10,39 @@
 namespace tally::inline v0 {
 
 namespace planning {
+/// Of the columns that are not late.
+constexpr i64 bytes_held_of_row(axes_facts const& f, int late) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    bytes += (late >> c & 1) != 0 ? 0 : f.of.sources[c].bytes_per_element;
+  return bytes;
+}
 /// Leaves of a row that the warps of a block hold at most, one each: 32, if a thread's part leaves half of its registers free, else 16.
-constexpr int most_leaves_on_chip(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
+constexpr int most_leaves_on_chip(axes_facts const& f, int late) { return bytes_held_of_row(f, late) * f.of.elements_per_leaf() <= 32 * 128 ? 32 : 16; }
+/// Columns that no let looks at and that every row has again, as weights are: they are in L1 or L2 when elements are written, and their registers are free
+/// before. Rows of blocks that share a multiprocessor have them in time. us of layer norm with weights and biases, H100, 2026-11-25 23:47 and 23:48, all
+/// columns in registers, late in a block, and late in clusters of blocks of 8 warps: 13000 rows of 20000 1093, 754, 908; 10000 of 25000 -, 724, 922; 8192 of
+/// 32768 1001, 1107, 813; 4096 of 65536 1125, -, 850; 2048 of 131072 1275, -, 953; 6000 of 40001 1855, -, 966; 16384 of 16384 in registers 782, late 801.
+inline constexpr i64 most_warps_beside_late = 28; ///< whose threads have 72 registers
+constexpr int choose_late(axes_facts const& f) {
+  int late = 0;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    bool again = f.element_step(c) != 0;
+    for (int k = 0; k < f.at.kept_axes; ++k)
+      again = again && f.at.kept[k].steps[c] == 0;
+    late |= again ? f.written_only & 1 << c : 0;
+  }
+  return late;
+}
 /// Warps of a block of a cluster: as few as the cluster allows, so that more blocks share a multiprocessor and one folds while another waits.
 /// H100, 2026-11-25, us of softmax of 4096 rows of 65536 floats by blocks of 8, 16 and 32 warps 877, 900 and 981, of 2048 of 131072 by 16 and 32
 /// 922 and 1058. A row that one block holds stays in one: 8192 of 32768 755, in a cluster 817 to 830. Rows that take more than 16 warps in clusters
 /// that every chip has ask for larger ones: 1024 of 262144 by 8 blocks of 32 warps and 16 of 16 966 and 865, 1400 of 196608 1085 and 919; but 2048 of
 /// 131072 by 8 blocks of 16 and 16 of 8 808 and 801.
 inline constexpr int least_warps_of_cluster_block = 8, most_warps_of_every_cluster = 16;
-constexpr int leaves_of_cluster_block(i64 leaves, target const& t, int most) {
+constexpr int leaves_of_cluster_block(i64 leaves, target const& t, int most, bool late) {
   int warps = least_warps_of_cluster_block;
-  while (warps < most && i64(warps) * (warps < most_warps_of_every_cluster ? t.max_cluster_blocks : t.most_cluster_blocks) < leaves)
+  while (warps < most && i64(warps) * (warps < most_warps_of_every_cluster && !late ? t.max_cluster_blocks : t.most_cluster_blocks) < leaves)
     warps *= 2;
   return warps;
 }
@@ -51,7 +73,9 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     out.why_not.add("one kernel for rows", "neighbouring elements of a row are not neighbours in every column");
     return out;
   }
-  int const of_block = planning::most_leaves_on_chip(f.of), most_blocks = f.of.target.most_cluster_blocks;
+  int const late = leaves > planning::most_warps_that_share && f.of.target.max_cluster_blocks > 1 ? planning::choose_late(f) : 0;
+  int const of_block = planning::most_leaves_on_chip(f, late), most_blocks = f.of.target.most_cluster_blocks;
+  i64 const alone = late != 0 ? planning::least_of(of_block, planning::most_warps_beside_late) : of_block;
   if (leaves > i64(of_block) * most_blocks) {
     out.why_not.add("one kernel for rows", most_blocks > 1 ? "a row takes {0} leaves, the blocks of a cluster hold at most {1}" : "a row takes {0} leaves, a block holds at most {1}",
                     -1, leaves, i64(of_block) * most_blocks);
@@ -65,13 +89,14 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   p.blocks_share = p.rows_apart = false;
   p.one_leaf_a_warp = true;
   p.evicts_first = false;
+  p.late = late;
   p.realigned = planning::choose_realigned(f, p, 4); // pieces that are written are aligned too
   i64 groups_of_block = 1;
   if (p.one_leaf) {
     p.warps_per_block = warps_of_elements;
     groups_of_block = i64(p.warps_per_block) * p.threads_across;
-  } else if (leaves > of_block) {
-    p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, f.of.target, of_block);
+  } else if (leaves > alone) {
+    p.warps_per_group = p.warps_per_block = planning::leaves_of_cluster_block(leaves, f.of.target, of_block, late != 0);
     out.plan.blocks_per_row = int((leaves - 1) / p.warps_per_group) + 1;
     p.extent_fits = f.at.extent % (of_leaf * p.warps_per_group) == 0; // no warp is without a leaf
   } else {
@@ -81,9 +106,10 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
     p.extent_fits = f.at.extent % of_leaf == 0;
   }
   bool const two_blocks = p.warps_per_block <= (p.realigned != 0 ? planning::most_turned_warps_of_two_blocks : planning::most_warps_of_two_blocks);
-  p.blocks_per_multiprocessor = p.warps_per_block > planning::most_warps_that_share && two_blocks ? 2 : 0;
-  out.plan.asks_ahead = f.of.target.compute_major >= 9 && leaves > planning::most_warps_that_share && p.blocks_per_multiprocessor == 0;
-  out.rows_ahead = planning::bytes_asked_ahead * f.of.target.multiprocessors / (f.of.bytes_per_row() * f.at.extent) + 1;
+  p.blocks_per_multiprocessor = p.warps_per_block > planning::most_warps_that_share && two_blocks && late == 0 ? 2 : 0;
+  out.plan.asks_ahead = f.of.target.compute_major >= 9 && f.of.bytes_per_row() > 0 && leaves > planning::most_warps_that_share && p.blocks_per_multiprocessor == 0;
+  i64 const row_bytes = planning::bytes_held_of_row(f, late) * f.at.extent;
+  out.rows_ahead = row_bytes > 0 ? planning::bytes_asked_ahead * f.of.target.multiprocessors / row_bytes + 1 : 1;
   int const lanes = p.lanes_in_leaf / p.threads_along();
   for (int i = 0; i < arrays; ++i) {
     int bytes = to[i].bytes_per_element;

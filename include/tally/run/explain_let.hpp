@@ -153,8 +153,10 @@ template <class Plain, class... Options, class Pipe>
     auto base = rows_of_source(pipe.source);
     base.extent = at.extent;
     d.rows = {facts_of(base, target{}, contract{}), at};
-    if constexpr (has_device_text(static_cast<Plain const*>(nullptr)))
+    if constexpr (has_device_text(static_cast<Plain const*>(nullptr))) {
+      d.rows.written_only = computing_rows<Pipe>::written_only;
       d.ptx_of = computing_rows<Pipe>::choose(pipe, chain, [](auto keeps) { return &ptx_of_rows<Pipe, Plain, decltype(keeps)::value>; });
+    }
   } else {
     unpack(
         [&]<class... Lets>(Lets const&... l) {

@@ -265,6 +265,21 @@ struct computing_rows {
   static constexpr auto folded_last(Steps const& s) { return expressions_of(get<last>(s).leaves); }
   using keeping = kept_part<Row, columns_in_memory(static_cast<Columns const*>(nullptr)), decltype(folded_last(std::declval<Steps const&>())), Values>;
   static constexpr bool may_keep = keeping::exists;
+  /// Columns in memory that no let looks at, a bit for each.
+  template <class M, class... Vs, class Mask>
+  static constexpr u32 columns_of(bound<M, pack<Vs...>, Mask> const*) {
+    return (columns_in<Mask> | ... | columns_in<Vs>);
+  }
+  template <class... Leaves>
+  static constexpr u32 columns_of(program<pack<>, Leaves...> const*) {
+    return (u32(0) | ... | columns_of(static_cast<Leaves const*>(nullptr)));
+  }
+  template <class... Ss>
+  static constexpr u32 columns_of(pack<Ss...> const*) {
+    return (u32(0) | ... | columns_of(static_cast<Ss const*>(nullptr)));
+  }
+  static constexpr int written_only =
+      int(columns_in_memory(static_cast<Columns const*>(nullptr)) & ~columns_of(static_cast<Steps const*>(nullptr)));
 
   template <bool Keeps>
   static constexpr auto of(Pipe const& p, Chain const& c) {
@@ -338,7 +353,7 @@ bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...>
       unpack([](auto const&... s) { (check_folds(s.leaves), ...); }, computed.steps);
       static gpu::kernels_of<elements_plan> kernels;
       gpu::rows_request r{&rows_type_of<Pipe, decltype(keeps)::value>(), &kernels, &base, &computed.steps, &nodes, &computed.kept, &computed.values, {},
-                          {facts_of(base, target{}, contract{}), at}, {}, {}, int(sizeof...(Ts)), where.ordinal, where.queue};
+                          {facts_of(base, target{}, contract{}), at, computing_rows<Pipe>::written_only}, {}, {}, int(sizeof...(Ts)), where.ordinal, where.queue};
       for_each_index<int(sizeof...(Ts))>([&](auto i) {
         r.to.at[i] = get<i>(to);
         r.written[i] = {int(sizeof(nth_t<i, Ts...>)), alignment_of(get<i>(to))};
