@@ -318,6 +318,8 @@ std::vector<user> const& users() {
     auto const means = long_rows | over<1>(mean);
     found.push_back(grouped_pipeline("long rows", "`from(rows) | map(_1 - let(mu)) | collect`, mu `from(rows) | over<1>(mean)`, of 65536 columns",
                                      long_rows | map(_1 - let(means)) | collect, targets::h200));
+    found.push_back(grouped_pipeline("turned elements", "`from(shaped(x, {4096, 8192}, {1, 4096})) | collect` of f32",
+                                     from(shaped(made_up::address<float>(0), {4096, 8192}, {1, 4096})) | collect, targets::h200));
     auto const rows_by_key = [&]<class T>(char const* name, char const* text, T, i64 columns, contract c, auto... folds) {
       found.push_back(grouped_pipeline(name, text,
                                        from(made_up::matrix<T>(1 << 20, columns), along<0>(made_up::numbers<i64>(1 << 20))) |
