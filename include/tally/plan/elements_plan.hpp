@@ -6,6 +6,7 @@
 
 #include <tally/plan/axes_facts.hpp>
 #include <tally/plan/group_facts.hpp>
+#include <tally/plan/turned_axis.hpp>
 
 namespace tally::inline v0 {
 
@@ -39,28 +40,10 @@ inline constexpr int strips_in_flight = 2, warps_of_elements = 4;
 
 /// Of tiles that are turned. us of 16384 x 16384 f32 turned by tiles of 64 across and 32 and 64 along 764 and 756,
 /// of 32 by 64 805 (a copy 722); of as many u16 by 128 across and 64 along, stored by threads and by the bulk engine, 391 and 411; of 32768 x 16384 u8 by 256
-/// across and 32 along, the same, 533 and 724; of f64 by 32 and 64 740 and 748. H100, 2026-11-25 23:03, a kernel that only does this. Three neighbours in
-/// memory leave every fourth thread idle: 2^26 pixels of three u8 as planes of f32 544 turned, 492 by threads along a plane; of four 316 and 377; 23:32.
-inline constexpr int turned_batches = 4, least_across_turned = 16, least_along_turned = 4;
+/// across and 32 along, the same, 533 and 724; of f64 by 32 and 64 740 and 748. H100, 2026-11-25 23:03, a kernel that only does this.
+inline constexpr int turned_batches = 4;
 inline constexpr i64 most_turned_bytes = 16;
 namespace planning {
-/// The kept axis along which memory is followed by some column that does not follow the innermost one; -1: there is none, or columns differ.
-constexpr int choose_turned_axis(axes_facts const& f) {
-  int const inner = f.at.kept_axes - 1;
-  int found = -1;
-  for (int c = 0; c < f.of.source_count; ++c) {
-    i64 const step = inner < 1 || f.of.sources[c].bytes_per_element == 0 ? 0 : f.at.kept[inner].steps[c];
-    if (step >= -1 && step <= 1)
-      continue;
-    int axis = inner - 1;
-    while (axis >= 0 && f.at.kept[axis].steps[c] != 1 && f.at.kept[axis].steps[c] != -1)
-      --axis;
-    if (axis < 0 || (found >= 0 && found != axis))
-      return -1;
-    found = axis;
-  }
-  return found >= 0 && f.at.kept[inner].extent >= least_across_turned && f.at.kept[found].extent >= least_along_turned ? found : -1;
-}
 constexpr i64 widest_written(written_facts const* to, int arrays) {
   i64 widest = 1;
   for (int i = 0; i < arrays; ++i)
@@ -100,7 +83,7 @@ constexpr elements_planned make_turned_plan(axes_facts const& f, written_facts c
 
 /// Plans the writing of arrays of all elements, of which there is at least one; every axis of the layout is kept.
 constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts const* to, int arrays) {
-  if (int const axis = planning::choose_turned_axis(f); axis >= 0 && planning::widest_written(to, arrays) <= most_turned_bytes)
+  if (int const axis = planning::choose_turned_axis(f.at, f.of.source_count, [&](int c) { return f.of.sources[c].bytes_per_element > 0; }); axis >= 0 && planning::widest_written(to, arrays) <= most_turned_bytes)
     return planning::make_turned_plan(f, to, arrays, axis);
   elements_planned out{};
   axes_plan& p = out.plan.strip;
