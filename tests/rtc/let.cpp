@@ -25,19 +25,22 @@ auto plain(R const& r, detail::answers_of_lets& kept) {
   return detail::without_lets_in<>(r.pipe, r.folds, on::cpu, contract::reproducible, kept);
 }
 template <class R>
-elements_plan writes(R const& r) {
+elements_plan writes(R const& r, target const& chip = targets::h200) {
   detail::answers_of_lets kept;
   auto const pipe = plain(r, kept).pipe;
   using Pipe = std::remove_cvref_t<decltype(pipe)>;
   auto const at = layout_of(pipe.source, detail::nothing_reduced);
   auto p = detail::grid_domain(pipe).program;
   using Values = std::remove_cvref_t<decltype(pipe.values)>;
-  axes_facts const f{facts_of(p, targets::h200, contract::reproducible), at};
+  axes_facts const f{facts_of(p, chip, contract::reproducible), at};
   written_facts const to[] = {{4, 16}, {8, 16}};
   auto const planned = make_elements_plan(f, to, Values::size);
   if (able()) {
     auto const u = gpu::unit_of(detail::elements_type_of<decltype(p), row_of<Pipe>, Values>(), planned.plan, f.of.source_count, Values::size);
-    CHECK(!gpu::compile(u, 9, 0).cubin.empty());
+    auto const made = gpu::compile(u, chip.compute_major, chip.compute_minor);
+    CHECK(!made.cubin.empty());
+    bool const in_bulk = planned.plan.in_bulk && planned.plan.bytes_per_store[0] == 16;
+    CHECK((made.ptx.find("cp.async.bulk.global.shared::cta") != std::string::npos) == in_bulk);
   }
   return planned.plan;
 }
@@ -145,6 +148,21 @@ TEST_CASE("elements beside answers of their rows: 16 bytes a load, 16 bytes a st
   CHECK(p.strip.bytes_per_load[0] == 16);
   CHECK(p.strip.bytes_per_load[1] == 4);
   CHECK(p.bytes_per_store[0] == 16);
+}
+
+TEST_CASE("elements of turned axes go through tiles, on every chip") {
+  std::vector<float> const x(64 * 96);
+  auto const turned = [&](i64 rows, i64 n) { return from(shaped(x.data(), {rows, n}, {1, rows})) | collect; };
+  auto const whole = writes(turned(64, 96));
+  CHECK(whole.turned_axis == 0);
+  CHECK(whole.in_bulk);
+  CHECK(whole.bytes_per_store[0] == 16);
+  CHECK(writes(turned(64, 95)).bytes_per_store[0] == 4);
+  auto const older = writes(turned(64, 96), targets::a100);
+  CHECK(older.turned_axis == 0);
+  CHECK(!older.in_bulk);
+  CHECK(writes(turned(3, 96)).turned_axis < 0);
+  CHECK(writes(turned(4, 96)).strip.threads_across == 8);
 }
 
 TEST_CASE("elements of odd rows, of turned axes, of several types, through a function of the user's own") {

@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(P.threads_per_block())
                           primitive::bulk_bytes::exactly(i64(tile.row) * i64(sizeof(T))));
       });
     } else {
-      ring.finish(); // an array before may have gone in bulk
+      if constexpr (InBulk)
+        ring.finish(); // an array before may have gone in bulk
       __syncthreads();
       write(room);
       __syncthreads();
@@ -133,7 +134,8 @@ __global__ void __launch_bounds__(P.threads_per_block())
       __syncthreads();
     }
   });
-  ring.finish();
+  if constexpr (InBulk)
+    ring.finish();
 }
 
 } // namespace tally::inline v0::kernel

@@ -27,7 +27,7 @@ inline constexpr i64 most_warps_beside_late = 28; ///< whose threads have 72 reg
 constexpr int choose_late(axes_facts const& f) {
   int late = 0;
   for (int c = 0; c < f.of.source_count; ++c) {
-    bool again = f.element_step(c) != 0;
+    bool again = f.at.groups > 1 && f.element_step(c) != 0;
     for (int k = 0; k < f.at.kept_axes; ++k)
       again = again && f.at.kept[k].steps[c] == 0;
     late |= again ? f.written_only & 1 << c : 0;
