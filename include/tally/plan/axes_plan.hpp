@@ -48,7 +48,8 @@ struct axes_plan {
 
 /// A tile of elements that is turned in shared memory (kernel/turned_elements.cuh): every thread has strips of neighbours across it, the threads of a
 /// warp stand along it, or where its axis is shorter beside each other, too.
-constexpr int warps_along_tile(axes_plan const& p) { return p.threads_across > 1 ? 1 : p.batches * p.warps_per_block / 16; }
+inline constexpr int strips_across_whole_warps = 16;
+constexpr int warps_along_tile(axes_plan const& p) { return p.threads_across > 1 ? 1 : p.batches * p.warps_per_block / strips_across_whole_warps; }
 constexpr int elements_along_tile(axes_plan const& p) { return p.threads_along() * warps_along_tile(p); }
 constexpr int strips_across_tile(axes_plan const& p) { return p.batches * p.warps_per_block / warps_along_tile(p) * p.threads_across; }
 
