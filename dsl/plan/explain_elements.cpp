@@ -17,7 +17,7 @@ void word_elements(domain_description& d) {
     d.route = "runs of elements";
     d.shape = formatted("up to {} neighbours along the innermost axis, in vector registers where columns lie together", cpu::elements_of_run);
     d.cut = "runs dealt to " + several(d.of.threads, "thread");
-    if (planning::choose_turned_axis(d.at, d.of.facts.source_count, [&](int c) { return d.of.facts.sources[c].bytes_per_element > 0; }) >= 0)
+    if (planning::turned_axis_of({d.of.facts, d.at}) >= 0 && d.of.facts.bytes_per_row() <= cpu::most_bytes_of_tiles)
       d.shape = formatted("tiles of {} neighbours of {} rows, brought along the axis that memory follows", cpu::elements_of_tile_row, cpu::rows_of_tile);
     for (auto& s : d.of.sources) word_host_source(s);
     return;

@@ -122,10 +122,6 @@ struct strip_rows<P, I, Count, V> {
   template <bool Whole, class Place>
   __device__ __forceinline__ void load_piece_of(pack<> const&, Place const&, Place const&, int, int) {}
   __device__ __forceinline__ void take_ends(int, int) {}
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<> const&, int, int, i64 position, i64 element, Ts... values) const {
-    return group_row<Ts...>{make_pack(values...), position, element};
-  }
   template <class Late, class... Ts>
   __device__ __forceinline__ auto row_beside(pack<> const&, int, int, Late const&, int, int, i64 position, i64 element, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, element};
@@ -156,9 +152,8 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
     rest.take_ends(turn, present);
   }
   /// Neighbour v of slot k as a row.
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int k, int v, i64 position, i64 element, Ts... values) const {
-    return rest.row_at(c.rest, k, v, position, element, values..., here.at(c.first, k, v, position));
+  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int k, int v, i64 position, i64 element) const {
+    return row_beside(c, k, v, *this, k, v, position, element);
   }
   /// The same with the columns that come late, of neighbour late_v of slot late_k of another strip.
   template <class Late, class... Ts>

@@ -44,6 +44,9 @@ inline constexpr int strips_in_flight = 2, warps_of_elements = 4;
 inline constexpr int turned_batches = 4;
 inline constexpr i64 most_turned_bytes = 16;
 namespace planning {
+constexpr int turned_axis_of(axes_facts const& f) {
+  return choose_turned_axis(f.at, f.of.source_count, [&](int c) { return f.of.sources[c].bytes_per_element > 0; });
+}
 constexpr i64 widest_written(written_facts const* to, int arrays) {
   i64 widest = 1;
   for (int i = 0; i < arrays; ++i)
@@ -83,16 +86,14 @@ constexpr elements_planned make_turned_plan(axes_facts const& f, written_facts c
 
 /// Plans the writing of arrays of all elements, of which there is at least one; every axis of the layout is kept.
 constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts const* to, int arrays) {
-  if (int const axis = planning::choose_turned_axis(f.at, f.of.source_count, [&](int c) { return f.of.sources[c].bytes_per_element > 0; }); axis >= 0 && planning::widest_written(to, arrays) <= most_turned_bytes)
+  if (int const axis = planning::turned_axis_of(f); axis >= 0 && planning::widest_written(to, arrays) <= most_turned_bytes)
     return planning::make_turned_plan(f, to, arrays, axis);
   elements_planned out{};
   axes_plan& p = out.plan.strip;
   i64 const inner = f.row_groups(), rows = f.at.groups / inner;
-  i64 widest = 1;
+  i64 widest = planning::widest_written(to, arrays);
   for (int c = 0; c < f.of.source_count; ++c)
     widest = widest < f.of.sources[c].bytes_per_element ? f.of.sources[c].bytes_per_element : widest;
-  for (int i = 0; i < arrays; ++i)
-    widest = widest < to[i].bytes_per_element ? to[i].bytes_per_element : widest;
   int v = 1;
   while (v < 8 && v * 2 * widest <= 16)
     v *= 2;

@@ -1,53 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles written by ordinary stores and folded into global memory by the bulk engine, several in flight: the order of
-// protocol::store_sum_ring (protocols.hpp), written here and nowhere else. Layer 2. The threads that meet are a warp or a
-// block; each of them may send a part of a stage and counts the groups of what it sent.
+// Tiles written by ordinary stores and folded into global memory by the bulk engine, several in flight: protocol::store_sum_ring
+// (protocols.hpp). Layer 2.
 #pragma once
 
 #include <tally/primitive/bulk_reduce.cuh>
+#include <tally/primitive/parts_ring.cuh>
 
 namespace tally::inline v0::primitive {
 
-/// Which threads share a ring.
-enum class circle : unsigned char { warp, block };
-
-template <circle Who>
-__device__ __forceinline__ void meet() {
-  if constexpr (Who == circle::warp)
-    __syncwarp();
-  else
-    __syncthreads();
-}
-
-/// A ring of stages in shared memory; each is a multiple of 16 bytes long and aligned to 16.
+/// A ring whose threads send bulk reductions.
 template <int Stages, circle Who>
-class store_sum_ring {
-public:
-  __device__ __forceinline__ store_sum_ring(unsigned char* room, bulk_bytes per_stage)
-      : room_(room), per_stage_(per_stage) {
-    demand_bulk(room, room);
-  }
-  /// write(stage): ordinary stores of this thread's part; send(stage): bulk reductions of what any thread wrote.
-  template <class Write, class Send>
-  __device__ __forceinline__ void turn(Write write, Send send) {
-    unsigned char* const at = room_ + stage_ * per_stage_.count();
-    wait_bulk_reads<Stages - 1>();
-    meet<Who>();
-    write(at);
-    show_stores_to_bulk_engine();
-    meet<Who>();
-    send(at);
-    commit_bulk_group();
-    stage_ = stage_ + 1 == Stages ? 0 : stage_ + 1;
-  }
+struct store_sum_ring : parts_ring<Stages, Who> {
+  using parts_ring<Stages, Who>::parts_ring;
   /// Until everything this thread sent is in global memory; before it exits, or tells anybody.
   __device__ __forceinline__ void finish() { wait_bulk_groups<0>(); }
-
-private:
-  unsigned char* room_;
-  bulk_bytes per_stage_;
-  int stage_ = 0;
 };
 
 } // namespace tally::inline v0::primitive

@@ -17,6 +17,8 @@ inline constexpr i64 elements_of_run = 8192;
 /// Rows, and elements of each, that a core writes together where memory follows the rows' axis. It brings them to its stack first, row by row of memory:
 /// lines a power of two apart would drive each other out of the cache before all of them was needed.
 inline constexpr i64 rows_of_tile = 128, elements_of_tile_row = 64;
+/// Bytes of one element of all columns in memory, up to which their tiles are brought.
+inline constexpr i64 most_bytes_of_tiles = 32;
 
 namespace detail {
 
@@ -101,11 +103,12 @@ void write_short_rows(pack<Columns...> const& columns, axes_layout const& at, i6
 }
 /// Whether tiles of all columns have room on the stack.
 template <class... Columns>
-inline constexpr bool fits_tiles = (int(sizeof(typename Columns::value_type)) + ... + 0) <= 32;
-/// A tile of a column, by rows.
-template <class T>
+inline constexpr bool fits_tiles = (i64(0) + ... + (memory_column<Columns> ? i64(sizeof(typename Columns::value_type)) : 0)) <= most_bytes_of_tiles;
+/// A tile of a column, by rows; of one that is computed, nothing.
+template <class Column>
 struct tile_of {
-  alignas(64) unsigned char bytes[sizeof(T) * rows_of_tile * elements_of_tile_row];
+  using T = typename Column::value_type;
+  alignas(64) unsigned char bytes[memory_column<Column> ? sizeof(T) * rows_of_tile * elements_of_tile_row : 1];
   T* row(i64 k) { return reinterpret_cast<T*>(bytes) + k * elements_of_tile_row; }
   TALLY_INLINE void bring(T const* from, i64 rows, i64 rows_apart, i64 n, i64 apart) {
     for (i64 e = 0; e < n; ++e)
@@ -121,7 +124,7 @@ void write_tile(pack<Columns...> const& columns, axes_layout const& at, int axis
   grid_place<int(sizeof...(Columns))> place{};
   move_along(place, at.kept, at.kept_axes - 1, first);
   place.move(inner, begin);
-  pack<tile_of<typename Columns::value_type>...> room;
+  pack<tile_of<Columns>...> room;
   [&]<int... I>(index_list<I...>) {
     auto const bring = [&]<class Column, int C>(Column const& c, index_constant<C>) {
       if constexpr (memory_column<Column>)
