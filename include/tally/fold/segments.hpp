@@ -33,6 +33,8 @@ struct segment_rows {
   Program const& p;
   i64 begin;
   TALLY_INLINE constexpr auto row_at(i64 e) const { return numbered(p.row_at(begin + e), e); }
+  /// Whether the source has elements up to e, which may be behind the segment.
+  TALLY_INLINE constexpr bool reaches(i64 e) const { return begin + e <= p.extent; }
 
 private:
   template <class... Ts>

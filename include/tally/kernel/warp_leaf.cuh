@@ -67,10 +67,14 @@ struct warp_folds_of<program<Columns, Leaves...>, Groups> {
   }
 };
 
-/// Feeds Rows rows of a leaf from row r0 on; all their elements exist if Whole.
-template <int Rows, bool Whole, class Program, class Source, class Folds>
+/// Which elements of some rows of a leaf may be read: all, which exist; all of the rows that have one, also behind the last; or those that exist.
+enum class readable { all, rows, elements };
+
+/// Feeds Rows rows of a leaf from row r0 on.
+template <int Rows, readable Which, class Program, class Source, class Folds>
 __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const& source, i64 first, int n, int r0, int lane, Folds& folds) {
   constexpr int group = shape_of<Program>.group, lanes = shape_of<Program>.lanes();
+  constexpr bool Whole = Which == readable::all;
   constexpr bool groups = in_groups<Source>;
   using Row = decltype(source.row_at(0));
   Row held[Rows][group];
@@ -78,6 +82,12 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
   for (int r = 0; r < Rows; ++r)
     if constexpr (groups && Whole) {
       source.load(held[r], first + (r0 + r) * lanes + group * lane);
+    } else if constexpr (Which == readable::rows) { // one address a row, the same for a whole warp but for its lane
+      int const last = (n - 1) / lanes, row = r0 + r < last ? r0 + r : last;
+      i64 const begin = first + row * lanes + lane;
+#pragma unroll
+      for (int k = 0; k < group; ++k)
+        held[r][k] = source.row_at(begin + 32 * k);
     } else {
 #pragma unroll
       for (int k = 0; k < group; ++k) {
@@ -110,23 +120,34 @@ __device__ __forceinline__ typename Program::states fold_leaf_by_warp(Program co
     if constexpr (folds_of::by_row) { // rows are named by constants, or their states would lie in memory
 #pragma unroll
       for (int r = 0; r < shape.rows; r += RowsInFlight)
-        feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
+        feed_rows_of_leaf<RowsInFlight, readable::all>(p, source, first, n, r, lane, folds);
     } else {
 #pragma unroll 1
       for (int r = 0; r < shape.rows; r += RowsInFlight)
-        feed_rows_of_leaf<RowsInFlight, true>(p, source, first, n, r, lane, folds);
+        feed_rows_of_leaf<RowsInFlight, readable::all>(p, source, first, n, r, lane, folds);
     }
   } else {
     rows = (n - 1) / shape.lanes() + 1;
-    if constexpr (folds_of::by_row) {
+    auto const feed_some = [&](auto which) {
+      constexpr readable Which = static_cast<readable>(decltype(which)::value);
+      if constexpr (folds_of::by_row) {
 #pragma unroll
-      for (int r = 0; r < shape.rows; r += RowsInFlight)
-        if (r < rows)
-          feed_rows_of_leaf<RowsInFlight, false>(p, source, first, n, r, lane, folds);
-    } else {
+        for (int r = 0; r < shape.rows; r += RowsInFlight)
+          if (r < rows)
+            feed_rows_of_leaf<RowsInFlight, Which>(p, source, first, n, r, lane, folds);
+      } else {
 #pragma unroll 1
-      for (int r = 0; r < rows; r += RowsInFlight)
-        feed_rows_of_leaf<RowsInFlight, false>(p, source, first, n, r, lane, folds);
+        for (int r = 0; r < rows; r += RowsInFlight)
+          feed_rows_of_leaf<RowsInFlight, Which>(p, source, first, n, r, lane, folds);
+      }
+    };
+    if constexpr (!Near && !in_groups<Source> && requires { source.reaches(first); }) {
+      if (source.reaches(first + i64(rows) * shape.lanes()))
+        feed_some(index_constant<int(readable::rows)>{});
+      else
+        feed_some(index_constant<int(readable::elements)>{});
+    } else {
+      feed_some(index_constant<int(readable::elements)>{});
     }
   }
   typename Program::states s;
