@@ -4,6 +4,7 @@
 #include "base/formatted.hpp"
 #include "gpu/device.hpp"
 #include "gpu/launch_order.hpp"
+#include "gpu/partials_room.hpp"
 
 #include <tally/plan/spell.hpp>
 #include <tally/plan/targets.hpp>
@@ -19,17 +20,6 @@
 namespace tally::inline v0::gpu {
 
 namespace {
-
-/// What kernel/leaf.cuh calls leaf_counts.
-struct leaf_counts {
-  i64 all, whole;
-};
-
-/// What kernel/partials.cuh calls partials_view.
-struct partials_view {
-  void* epoch;
-  void* words;
-};
 
 /// Launches behind others of its kind.
 void launch_behind(full_request const& r, tally::plan const& p, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order, char* head) {
@@ -153,14 +143,10 @@ queued_run begin(full_request& r) {
 
 /// Queues the launch of a run that has begun, with the keys beside it where there are any.
 void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_read const* keys, bool timed) {
-  std::size_t partials = 0; // of all levels
-  for (i64 level = chosen.blocks; level > 1; level = (level - 1) / 32 + 1) partials += static_cast<std::size_t>(level);
-  auto const words = partials * static_cast<std::size_t>(r.type->words_per_partial);
-  auto* const room = static_cast<char*>(workspace(q.ordinal, q.stream, head_bytes + 8 * words));
+  partials_view view = room_for_partials(*r.type, chosen.blocks, q.ordinal, q.stream);
   if (r.answer == nullptr && r.finished == nullptr) q.states = readback(r.type->states_bytes, q.ordinal, q.stream);
-  partials_view view{room, room + head_bytes};
   void* answer = r.answer != nullptr ? r.answer : q.states.device();
-  leaf_counts counts{r.f.leaves(), r.f.extent / r.f.elements_per_leaf()};
+  leaf_counts counts = leaves_of(r.f);
   launch_order order;
   void* arguments[5 + max_keys_beside] = {r.program, &counts, &view, &order, r.finished != nullptr ? const_cast<void*>(r.finished->argument) : &answer};
   if (keys != nullptr) add_arguments(arguments + 5, *keys);
@@ -173,7 +159,7 @@ void queue(full_request& r, queued_run& q, chosen_kernel const& chosen, keys_of_
   if (!r.launches) return;
   if (timed) q.begun = record(q.ordinal, q.stream, true);
   if (chosen.plan.reads_ahead && !q.staged.any()) // not behind copies to the device
-    launch_behind(r, chosen.plan, *chosen.made, shape, arguments, order, room);
+    launch_behind(r, chosen.plan, *chosen.made, shape, arguments, order, static_cast<char*>(view.epoch));
   else
     launch(*chosen.made, shape, arguments, q.stream);
   if (timed) q.done = record(q.ordinal, q.stream, true);

@@ -2,6 +2,7 @@
 //
 // Segments on a GPU: stage what is in host memory, plan, find or compile the kernel, launch once; and what became of the offsets.
 #include "base/formatted.hpp"
+#include "gpu/segments_room.hpp"
 #include "gpu/workspace.hpp"
 
 #include <tally/plan/spell.hpp>
@@ -15,12 +16,6 @@ namespace tally::inline v0::gpu {
 
 namespace {
 
-constexpr std::size_t fault_bytes = 64; // in front of the arrivals, on a cache line of its own
-
-segments_launch launch_of(segments_request const& r, segments_plan const& p) {
-  return cut_segments(r.f, p, r.f.extent, r.entries - 1, r.base);
-}
-std::size_t bytes_of_zeros(segments_launch const& l) { return fault_bytes + 4 * static_cast<std::size_t>(l.places); }
 /// Where nobody asks what was wrong, memory of the stream; else of this request, whose faults no other may find.
 char* room_for_zeros(segments_request& r, std::size_t bytes) {
   if (!r.told) return static_cast<char*>(workspace(r.ordinal, r.stream, bytes, workspace_kind::cleared));
@@ -32,43 +27,35 @@ char* room_for_zeros(segments_request& r, std::size_t bytes) {
 
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p) {
   unit u = unit_of_group(t, "tally/kernel/segments.cuh");
-  u.name_expression = formatted("tally::kernel::segments<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
+  u.name_expression = formatted("tally::kernel::segments<{}, tally::segments_read<{}, {}, {}>>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }
 
 void enqueue(segments_request& r, staged_columns& staged) {
   r.f.target = target_of(r.ordinal);
   stage_columns(r.columns, r.f.source_count, r.f.sources, r.ordinal, r.stream, staged);
-  segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f, r.count != nullptr ? 0 : r.entries - 1);
-  plan.counted = r.count != nullptr;
-  segments_launch l = launch_of(r, plan);
+  segments_plan plan = r.given != nullptr ? *r.given : make_segments_plan(r.f, r.counted ? 0 : r.segments);
+  plan.counted = r.counted;
+  segments_launch const l = cut_segments(r.f, plan, r.f.extent, r.segments, r.base);
   if (l.blocks > 0x7fffffff)
-    throw too_large(formatted("{} segments need {} blocks, a launch has at most {}.", r.entries - 1, l.blocks, 0x7fffffff));
+    throw too_large(formatted("{} segments need {} blocks, a launch has at most {}.", r.segments, l.blocks, 0x7fffffff));
   kernel const& k = r.kernels->get(plan, r.ordinal, [&] { return unit_of(*r.type, r.offset_type, plan); });
-  auto const bytes_of_place = static_cast<std::size_t>(r.words_per_place) * 4;
-  void* parts = nullptr;
-  if (l.places > 0)
-    parts = workspace(r.ordinal, r.stream, static_cast<std::size_t>(l.places) * bytes_of_place, workspace_kind::scratch);
-  char* const zeros = room_for_zeros(r, bytes_of_zeros(l));
-  void* fault = zeros;
-  void* arrivals = zeros + fault_bytes;
-  struct {
-    void const* offsets;
-    i64 entries;
-    void const* count;
-  } at{r.offsets, r.entries, r.count};
-  void* arguments[] = {r.program, &at, &l.cut, const_cast<void*>(r.nodes), &r.to, &parts, &arrivals, &fault};
+  segments_room const room(l, r);
+  void* const parts = l.places > 0 ? workspace(r.ordinal, r.stream, room.bytes_of_parts(), workspace_kind::scratch) : nullptr;
+  char* const zeros = room_for_zeros(r, room.bytes_of_zeros());
+  room.lay_out(parts, zeros);
+  void* arguments[] = {r.argument};
   launch_shape shape;
   shape.grid_blocks = static_cast<unsigned>(l.blocks);
   shape.block_threads = static_cast<unsigned>(plan.threads_per_block());
   if (!r.launches) return;
   auto const alone = r.told ? std::unique_lock<std::mutex>() : queueing_alone(r.ordinal);
-  clear(zeros, bytes_of_zeros(l), r.ordinal, r.stream);
+  clear(zeros, room.bytes_of_zeros(), r.ordinal, r.stream);
   launch(k, shape, arguments, r.stream);
 }
 
 segments_faults faults_of(segments_request const& r) {
-  readback told(r.zeros.data(), 2 * sizeof(u64), r.ordinal, r.stream);
+  readback told(r.memory->fault, 2 * sizeof(u64), r.ordinal, r.stream);
   auto const* const fault = static_cast<u64 const*>(told.wait());
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }

@@ -68,7 +68,7 @@ i64 domain_description::bytes_written() const { return groups < 0 ? 0 : groups *
 
 i64 grouped_description::bytes_read() const {
   i64 total = 0;
-  for (auto const& d : domains) total += d.shares_read ? 0 : d.bytes_read();
+  for (auto const& d : domains) total += d.shares_read ? (reads(d) ? d.bytes_beside : 0) : d.bytes_read();
   return total;
 }
 

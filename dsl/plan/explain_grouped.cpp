@@ -116,7 +116,9 @@ std::string grouped_explanation::ptx() const {
   if (!about_.head.on_gpu)
     throw no_gpu("this plan is for the host, which runs no PTX: explain(pipeline, targets::h200).ptx() names a chip.");
   std::string total;
+  if (about_.in_turns.joins) total += "// walks that take turns\n" + about_.ptx_of_turns(about_) + "\n";
   for (auto const& d : about_.domains) {
+    if (d.takes_turns) continue;
     if (!words::reads(d) || (d.shares_read && !d.of_beside.joins)) continue;
     if (d.has_keys_beside) total += "// " + d.name + ", and keys beside\n" + about_.ptx_of_whole(about_) + "\n";
     if (d.has_keys_beside && d.kind == grouping_kind::whole) continue;

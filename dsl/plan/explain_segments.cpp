@@ -9,7 +9,7 @@
 namespace tally::words {
 
 void word_segments_of_gpu(domain_description& d) {
-  d.of_segments = make_segments_plan(d.of.facts, d.groups);
+  if (!d.takes_turns) d.of_segments = make_segments_plan(d.of.facts, d.groups);
   segments_plan const& p = d.of_segments;
   auto const launch = cut_segments(d.of.facts, p, d.of.facts.extent, d.groups, 0);
   d.blocks = launch.blocks;

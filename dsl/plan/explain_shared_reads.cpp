@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which domains of a reduction share a read, planned and in words: columns, rows and the whole of a matrix, and keys beside a read; and
-// why others do not. Compiled side, plan.
+// Which domains of a reduction share a read, planned and in words: columns, rows and the whole of a matrix, keys beside a read, and segments
+// that take turns; and why others do not. Compiled side, plan.
 #include "base/formatted.hpp"
 #include "plan/domains.hpp"
 #include "plan/words.hpp"
+
+#include <tally/run/cpu_segments.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -51,29 +53,97 @@ void plan_matrix(grouped_description& d) {
     read_keys_apart(d, "its table does not fit beside the tiles of the matrix");
   }
 }
+/// The domain of the folds of the whole; null where nothing is folded.
+domain_description* whole_of(grouped_description& d) {
+  auto& last = d.domains.back();
+  return last.kind == grouping_kind::whole && reads(last) ? &last : nullptr;
+}
+/// The domains that take turns where they may: segments, in their order.
+std::vector<domain_description*> segments_of(grouped_description& d) {
+  std::vector<domain_description*> found;
+  for (auto& one : d.domains)
+    if (one.number_in_turns >= 0) found.push_back(&one);
+  return found;
+}
+/// Whether segments take turns with folds of the whole and keys beside them, or with each other.
+void plan_turns(grouped_description& d) {
+  auto const segments = segments_of(d);
+  if (!d.head.on_gpu || segments.empty() || !std::all_of(segments.begin(), segments.end(), [](auto const* one) { return reads(*one); })) return;
+  if (segments.size() > max_segments_in_turns) return d.in_turns.why_not.add("the same launch", "a launch has turns for {0} reads by segment", -1, max_segments_in_turns);
+  int keys = 0;
+  for_each_beside(d, [&](domain_description const&) { ++keys; });
+  auto* const whole = whole_of(d);
+  auto const placed = [&](facts f) {
+    f.target = d.head.facts.target;
+    for (std::size_t c = 0; c < d.head.sources.size(); ++c) f.sources[c].address_alignment = d.head.sources[c].address_alignment;
+    return f;
+  };
+  turns_facts f{};
+  f.any_whole = whole != nullptr || keys > 0;
+  f.whole = placed(d.whole);
+  f.whole.keys_beside = keys > 0;
+  for (auto* one : segments) f.segments[f.count++] = {placed(one->of.facts), one->groups, one->is_counted};
+  d.in_turns = make_turns_plan(f);
+  if (!d.in_turns.joins) return;
+  for (auto* one : segments) one->takes_turns = true, one->of_segments = d.in_turns.plan.segments[one->number_in_turns];
+  if (whole == nullptr) return;
+  whole->takes_turns = true;
+  whole->has_keys_beside = whole->of.facts.keys_beside = keys > 0;
+  whole->of.facts.threads_in_turns = 32 * d.in_turns.plan.segments[0].warps_per_block;
+}
 /// Whether the folds of the whole and keys are one read, or keys alone.
 void plan_whole(grouped_description& d) {
   int reads_there = 0;
-  bool exact = false;
   for_each_beside(d, [&](domain_description const&) { ++reads_there; });
-  if (reads_there == 0 || d.joined.joins) return;
-  for (int i = 0; i < d.whole.fold_count; ++i) exact = exact || d.whole.folds[i].exact;
-  auto& last = d.domains.back();
-  bool const any_whole = last.kind == grouping_kind::whole && reads(last);
-  if (!planning::keys_join_the_whole(reads_there, any_whole, exact)) {
-    read_keys_apart(d, exact ? "exact sums of the whole are folded by windows, not row by row" : "nothing else of this reduction is folded element by element");
-    return;
-  }
+  if (reads_there == 0 || d.joined.joins || d.in_turns.joins) return;
+  bool const any_whole = whole_of(d) != nullptr;
+  if (!planning::keys_join_the_whole(reads_there, any_whole)) return read_keys_apart(d, "nothing else of this reduction is folded element by element");
   d.whole.target = d.head.facts.target;
   for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.whole.sources[c].address_alignment = d.head.sources[c].address_alignment;
   d.of_whole = make_plan(d.whole);
-  if (any_whole) last.has_keys_beside = last.of.facts.keys_beside = true;
+  if (any_whole) d.domains.back().has_keys_beside = d.domains.back().of.facts.keys_beside = true;
 }
 
 std::string blocks_of_matrix(grouped_description const& d) {
   return formatted("{} bands x {} parts x {} chunks = {} of {} threads", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
                    several(d.joined.blocks(), "block"), mixed_threads);
 }
+std::string blocks_of_turns(grouped_description const& d) {
+  return formatted("one launch of {} of {} threads", several(d.in_turns.all_blocks, "block"), d.in_turns.plan.segments[0].threads_per_block());
+}
+/// Segments, and the folds of the whole, that take turns.
+void word_turns(grouped_description& d) {
+  domain_description* first = nullptr;
+  auto const join = [&](domain_description& one, u32 blocks) {
+    one.shares_read = first != nullptr;
+    one.cut = formatted("{}, of which {} {} its own{}", blocks_of_turns(d), blocks, blocks == 1 ? "is" : "are",
+                        first == nullptr ? ", in turn with the others: what one walk has read from memory they find in L2" : "");
+    for (auto& s : one.of.sources)
+      if (one.shares_read && s.bytes_per_element > 0) s.why += ", in L2 where another walk has been";
+    if (first == nullptr) first = &one;
+  };
+  if (!d.in_turns.joins) {
+    if (auto const all = segments_of(d); !all.empty()) add_refusals(*all.front(), d.in_turns.why_not);
+    return;
+  }
+  for (auto* one : segments_of(d)) join(*one, d.in_turns.blocks.of[1 + one->number_in_turns]);
+  if (auto* const whole = whole_of(d)) join(*whole, d.in_turns.blocks.of[0]);
+}
+
+/// Segments and the folds of the whole that the host folds in turn.
+void word_turns_on_host(grouped_description& d) {
+  auto all = segments_of(d);
+  if (auto* const whole = whole_of(d)) all.push_back(whole);
+  all.erase(std::remove_if(all.begin(), all.end(), [](auto const* one) { return !reads(*one); }), all.end());
+  if (d.head.on_gpu || segments_of(d).empty() || all.size() < 2) return;
+  for (auto* one : all) {
+    one->shares_read = one != all.front();
+    one->cut = one->shares_read ? "in turn with " + all.front()->name
+                                : formatted("a run of {} elements and offsets at a time, in turn with the others while a cache has it, spread over {}", cpu::run_in_turns,
+                                            several(d.head.threads, "thread"));
+  }
+}
+
 /// Keys that are folded in the read of a domain, or in that of the first of them.
 void word_keys_beside(grouped_description& d) {
   domain_description* read = d.joined.joins ? &d.of_matrix() : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
@@ -86,12 +156,14 @@ void word_keys_beside(grouped_description& d) {
     one.shape = formatted("{} in shared memory of every block of {}, {} of {}, which adds the elements that it holds to it, and the table to the others' in the end{}",
                           several(table.plan.replicas, "table"), read != nullptr ? "the read of " + read->name : "one read of the source", bytes(double(table.shared_bytes)),
                           several(one.groups, "slot"), table.plan.gives_in_bulk ? " by the bulk engine" : "");
-    one.cut = d.joined.joins ? blocks_of_matrix(d)
-                             : formatted("{} of {} threads, {} a warp", several(d.of_whole.blocks, "block"), d.of_whole.plan.threads_per_block,
-                                         several(d.of_whole.plan.leaves_per_warp, d.of_whole.plan.leaves_per_warp == 1 ? "leaf" : "leave"));
+    one.cut = d.joined.joins     ? blocks_of_matrix(d)
+              : d.in_turns.joins ? blocks_of_turns(d)
+                                     : formatted("{} of {} threads, {} a warp", several(d.of_whole.blocks, "block"), d.of_whole.plan.threads_per_block,
+                                             several(d.of_whole.plan.leaves_per_warp, d.of_whole.plan.leaves_per_warp == 1 ? "leaf" : "leave"));
     one.why_not.clear();
     for (auto& s : one.of.sources) s.load = "with the others of its read", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
-    if (read == nullptr) one.has_keys_beside = true, read = &one;
+    if (d.in_turns.joins) one.shares_read = true;
+    else if (read == nullptr) one.has_keys_beside = true, read = &one;
   });
   for (auto& one : d.domains)
     if (one.number_beside >= 0 && !one.of_beside.joins) add_refusals(one, one.of_beside.why_not);
@@ -141,12 +213,15 @@ void word_walk(grouped_description& d) {
 void plan_shared_reads(grouped_description& d) {
   plan_keys_beside(d);
   plan_matrix(d);
+  plan_turns(d);
   plan_whole(d);
 }
 
 void word_shared_reads(grouped_description& d) {
   word_matrix(d);
   word_walk(d);
+  word_turns(d);
+  word_turns_on_host(d);
   word_keys_beside(d);
 }
 

@@ -130,9 +130,9 @@ std::string spell(plan const& p, int sources, int folds) {
                           spell(p.folds[i].block), spell(p.folds[i].cluster));
   return formatted("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
                    ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
-                   ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .reads_ahead = {}, .sources = {{{}}}, .folds = {{{}}}}}",
+                   ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .reads_ahead = {}, .takes_turns = {}, .sources = {{{}}}, .folds = {{{}}}}}",
                    spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
-                   p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, p.reads_ahead, of_sources, of_folds);
+                   p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, p.reads_ahead, p.takes_turns, of_sources, of_folds);
 }
 
 } // namespace tally::inline v0

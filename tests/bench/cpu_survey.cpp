@@ -79,12 +79,16 @@ int main() {
     survey("  columns: logsumexp", rows | over<0>(logsumexp));
     survey("  less their mean, written", rows | map(_1 - let(rows | over<1>(mean))) | collect);
   }
+  auto const others = every(3000);
   for (i64 const length : {20, 500}) {
     std::printf("segments of %lld\n", static_cast<long long>(length));
     auto const offsets = every(length);
     survey("  sum", column | by_segment(offsets, sum));
     survey("  sum of exp", column | by_segment(offsets, sum(exp(_1))));
+    survey("  max", column | by_segment(offsets, max));
     survey("  max of exp", column | by_segment(offsets, max(exp(_1))));
+    survey("  sum, and of the whole", column | reduce(by_segment(offsets, sum), sum));
+    survey("  sum, and max of others", column | reduce(by_segment(offsets, sum), by_segment(others, max)));
     survey("  sum behind a filter", column | filter(_1 > 0.f) | by_segment(offsets, sum));
   }
   auto const keyed = from(x, k);

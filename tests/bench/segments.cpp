@@ -109,19 +109,18 @@ class prepared {
   using nodes = std::remove_cvref_t<decltype(std::declval<domain_type&>().nodes)>;
 
 public:
-  prepared(Reduction const& r, gpu::stream_ref stream) : d_(get<0>(r.folds).bind(r.pipe)), answers_(d_.where.segments(), 0, stream) {
-    static gpu::kernels_of<segments_plan> kernels;
-    request_ = {&detail::group_type_of<program, nodes>(), &kernels, "tally::i32",
-                detail::words_of(static_cast<typename program::states const*>(nullptr)), &d_.program, &d_.nodes, {},
-                facts_of(d_.program, gpu::target_of(0), contract::reproducible), d_.where.offsets, d_.where.entries, nullptr, 0, answers_.places(), 0, stream};
-    detail::places_of(d_.program, request_.columns);
+  prepared(Reduction const& r, gpu::stream_ref stream)
+      : d_(get<0>(r.folds).bind(r.pipe)), answers_(d_.where.segments(), 0, stream), read_(detail::read_of(d_, 0, d_.program.extent)),
+        request_(detail::segments_request_for(read_, 0, on::gpu_place{0, stream}, contract::reproducible)) {
+    request_.f.target = gpu::target_of(0);
+    read_.memory.to = answers_.places();
   }
   int queue(segments_plan const* plan) {
     request_.given = plan;
     gpu::enqueue(request_, staged_);
     return 0;
   }
-  segments_plan plan() const { return make_segments_plan(request_.f, request_.entries - 1); }
+  segments_plan plan() const { return make_segments_plan(request_.f, request_.segments); }
   auto fetch() {
     i64 const extents[1] = {d_.where.segments()};
     return answers_.template fetch<1>(extents);
@@ -132,7 +131,8 @@ private:
   template <class... Ns>
   static detail::answers_on_device<program, Ns...> answers_type(pack<Ns...>*);
   decltype(answers_type(static_cast<nodes*>(nullptr))) answers_;
-  gpu::segments_request request_{};
+  decltype(detail::read_of(std::declval<domain_type const&>(), 0, 0)) read_;
+  gpu::segments_request request_;
   gpu::staged_columns staged_;
 };
 

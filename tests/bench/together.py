@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Keys and histograms beside other folds: tally in one run, tally in a run for each, and torch, in one process on one device, interleaved,
+# Keys, histograms and segments with other folds: tally in one run, tally in a run for each, and torch, in one process on one device, interleaved,
 # counts and totals checked first. Answers come to the host. The target `together` of the build makes its library. Test layer.
 """Measures what one read of several domains is worth."""
 import argparse
@@ -31,6 +31,7 @@ def main():
     pointer, number, flag = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_int
     own.image_together.argtypes = [flag, pointer, number, number, number, pointer]
     own.rows_together.argtypes = own.image_together.argtypes
+    own.segments_together.argtypes = [flag, pointer, number, pointer, number, pointer, number, flag, pointer]
     own.table_together.argtypes = [flag, pointer, pointer, number, number, flag, pointer]
     print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
     print("command: tests/bench/together.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
@@ -88,6 +89,38 @@ def main():
                         lambda apart, out: own.table_together(apart, x.data_ptr(), keys.data_ptr(), n, bins, sums, out), torch.bincount(keys, minlength=bins),
                         x.sum(dtype=torch.float64).item(), peer)
             del keys
+        del x
+        # whole numbers, so that the sums of a segment are the same in any order
+        x = torch.randint(0, 16, (n,), device="cuda").float()
+
+        def offsets_of(lengths):
+            ends = lengths.cumsum(0)
+            return torch.cat([torch.zeros(1, dtype=torch.int64, device="cuda"), ends[ends < n], torch.full((1,), n, device="cuda")]).int()
+
+        def mixed(longest):
+            drawn = torch.rand(4 * n * 12 // longest + 100, device="cuda", dtype=torch.float64)
+            return (drawn * torch.log(torch.tensor(float(longest)))).exp().long() + 1
+
+        others = offsets_of(mixed(30000))
+        for what, lengths in (("segments of 16384", torch.full((n // 16384,), 16384, device="cuda")), ("segments of 1 to 100000", mixed(100000))):
+            offsets = offsets_of(lengths)
+            segments = offsets.numel() - 1
+            there = offsets.diff().long()
+            sums = torch.segment_reduce(x.double(), "sum", lengths=there)
+            total = x.sum(dtype=torch.float64).item()
+
+            def apart_in_torch(counts):
+                return [t.cpu() for t in (x.sum(), torch.segment_reduce(x, "sum", lengths=there), *([torch.histc(x, 64, 0, 16)] if counts else []))]
+
+            def call(apart, out, others=None, counts=0):
+                return own.segments_together(apart, x.data_ptr(), n, offsets.data_ptr(), segments, others.data_ptr() if others is not None else None,
+                                             others.numel() - 1 if others is not None else 0, counts, out)
+
+            name = f"2^{n.bit_length() - 1}, {what}"
+            compare(f"{name} and whole", segments, call, sums, total, lambda: apart_in_torch(0))
+            compare(f"{name}, whole and 64 bins", segments, lambda apart, out: call(apart, out, None, 1), sums, total, lambda: apart_in_torch(1))
+            compare(f"{name} and others", segments, lambda apart, out: call(apart, out, others), sums, 0,
+                    lambda: [t.cpu() for t in (torch.segment_reduce(x, "sum", lengths=there), torch.segment_reduce(x, "max", lengths=others.diff().long()))])
         del x
 
 

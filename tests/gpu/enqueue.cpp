@@ -247,6 +247,43 @@ TEST_CASE("a graph captured after prepare computes again over other data and oth
   }
 }
 
+TEST_CASE("walks that take turns are queued as one, by themselves and in a graph") {
+  if (no_kernels()) return;
+  std::size_t const n = 3'000'000;
+  on_device x(uneven_numbers<float>(n, 1));
+  std::vector<i64> const offsets{0, 10, 200'000, 500'000, 500'000, 2'900'000}, others{5, 70'000, 1'000'000};
+  on_device const begins(offsets), other_begins(others);
+  auto const column = device(static_cast<float const*>(x.data()), i64(n));
+  auto const by = device(static_cast<i64 const*>(begins.data()), i64(offsets.size()));
+  auto const by_others = device(static_cast<i64 const*>(other_begins.data()), i64(others.size()));
+  auto const totals = room_for<float>(1), sums = room_for<float>(5), greatest = room_for<float>(2), means = room_for<float>(1);
+  captured_stream stream;
+  auto const where = on::gpu.stream(stream.handle());
+  auto const together = from(column) | reduce(sum, by_segment(by, sum), by_segment(by_others, max), mean);
+  auto const alone = from(column) | reduce(by_segment(by, sum), by_segment(by_others, max));
+  CHECK(explain(together, on::gpu).details().in_turns.joins);
+  prepare(together, totals.data(), sums.data(), greatest.data(), means.data(), where);
+  prepare(alone, sums.data(), greatest.data(), where);
+  CHECK(after(stream.ref(), totals) == std::vector<float>{-77.f}); // nothing was queued
+  stream.capture(captured_stream::global, [&] {
+    enqueue(together, totals.data(), sums.data(), greatest.data(), means.data(), where);
+    enqueue(alone, sums.data(), greatest.data(), where);
+  });
+  for (unsigned seed = 1; seed < 4; ++seed) {
+    auto const numbers = uneven_numbers<float>(n, seed);
+    gpu::copy(x.data(), numbers.data(), n * sizeof(float), 0, stream.ref());
+    stream.launch();
+    auto const expected = run(from(numbers) | reduce(sum, by_segment(offsets, sum), by_segment(others, max), mean), on::cpu);
+    CHECK(same_bits(after(stream.ref(), totals)[0], std::get<0>(expected)));
+    CHECK(same_bits(after(stream.ref(), means)[0], std::get<3>(expected)));
+    CHECK(same(std::get<1>(expected), after(stream.ref(), sums)));
+    CHECK(same(std::get<2>(expected), after(stream.ref(), greatest)));
+    enqueue(together, totals.data(), sums.data(), greatest.data(), means.data());
+    CHECK(same(std::get<1>(expected), after({}, sums)));
+    CHECK(same_bits(after({}, totals)[0], std::get<0>(expected)));
+  }
+}
+
 TEST_CASE("what was not prepared is refused under capture, and host memory always") {
   if (no_kernels()) return;
   on_device const x(uneven_numbers<double>(4'000'000));

@@ -169,6 +169,19 @@ TEST_CASE("a key that names no bin is told whatever is beside it, by the positio
   CHECK(message(on::gpu) == message(on::cpu));
 }
 
+TEST_CASE("keys beside exact sums of the whole, that fit their windows and that do not") {
+  if (no_kernels()) return;
+  for (std::size_t const n : {1, 33, 5000, 70'001, 3'000'000}) {
+    CAPTURE(n);
+    auto x = uneven_numbers<float>(n);
+    auto const f64 = uneven_numbers<double>(n, 5);
+    auto const keys = some_keys(n, 9, false);
+    for (std::size_t i = 0; i < n; i += 1001) x[i] *= 1e30f;
+    same_and_shared(from(x, keys) | reduce(sum(_1), by_key(_2, 9, sum(_1), count)), 1, exact);
+    same_and_shared(from(x, f64, keys) | reduce(by_key(_3, 9, max(_2)), sum(_1 * _1), mean(_2), max(_1), histogram(_1, -2, 2, 64)), 2, exact);
+  }
+}
+
 TEST_CASE("what is not folded beside others is read apart, to the same bits") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(300'000);
@@ -176,7 +189,6 @@ TEST_CASE("what is not folded beside others is read apart, to the same bits") {
   same_and_shared(from(x, keys) | reduce(sum(_1), by_key(_2, 100'000, count)), 0);
   same_and_shared(from(x, keys) | reduce(sum(_1), by_key(_2 % 9, 9, argmax(_1), last(_1))), 0);
   same_and_shared(from(x, keys) | reduce(sum(_1), by_key(_2 % 9, 9, fold_of(0u, beside_turn, beside_bits, beside_itself, associative)(_1))), 0);
-  same_and_shared(from(x, keys) | reduce(sum(_1), by_key(_2 % 9, 9, sum(_1))), 0, exact);
   same_and_shared(from(x, keys) | reduce(by_key(_2 % 9, 9, sum(_1)), count), 0);
   same_and_shared(from(shaped(x.data(), 1000, 300)) | reduce(sum, by_key<0>(index_along<0> % 9, 9, sum(_1))), 0);
   same_and_shared(from(shaped(x.data(), 1000, 300)) | reduce(over<1>(sum), histogram(-1, 1, 9)), 0);

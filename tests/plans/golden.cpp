@@ -160,6 +160,7 @@ TEST_CASE("groupings, domain by domain") {
   check_plan("short_ragged_rows", explain(from(matrix<float>(100000, 7, 4)) | reduce(over<1>(sum, variance)), targets::h200));
   std::vector<i64> const offsets{0, 1000, mi};
   check_plan("segments", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean)), targets::h200));
+  check_plan("segments_and_the_whole", explain(from(numbers<float>(mi)) | reduce(by_segment(offsets, mean), max(_1), by_segment(offsets, argmin)), targets::h200));
   auto const tables = from(numbers<float>(mi), numbers<i32>(mi)) | reduce(by_key(_2, 1000, sum(_1), count), by_key(_2, mi, max(_1)));
   check_plan("keys", explain(tables, targets::h200));
   check_plan("keys_fast", explain(tables, targets::h200, fast));

@@ -20,12 +20,12 @@ namespace {
 /// An equality with the plan's numbers that does not go through spell.
 std::string comparison(plan const& p) {
   // a new field stops here: compare it too
-  auto const& [promise, order, group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps, ahead, sources, folds] = p;
+  auto const& [promise, order, group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps, ahead, in_turns, sources, folds] = p;
   auto text = fmt::format("int(p.promise) == {} && int(p.order) == {} && p.lanes_per_group == {} && "
                           "p.rows_per_leaf == {} && p.threads_per_block == {} && p.leaves_per_warp == {} && "
                           "p.rows_in_flight == {} && p.stages == {} && p.blocks_per_multiprocessor == {} && "
-                          "p.one_cluster == {} && p.overlaps_launch == {} && p.reads_ahead == {}",
-                          int(promise), int(order), group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps, ahead);
+                          "p.one_cluster == {} && p.overlaps_launch == {} && p.reads_ahead == {} && p.takes_turns == {}",
+                          int(promise), int(order), group, rows, threads, leaves, in_flight, stages, per_chip, cluster, overlaps, ahead, in_turns);
   for (int i = 0; i < max_sources; ++i)
     text += fmt::format(" && int(p.sources[{0}].load) == {1} && p.sources[{0}].bytes_per_load == {2}", i,
                         int(sources[i].load), sources[i].bytes_per_load);

@@ -104,6 +104,13 @@ TALLY_HD constexpr pack<As..., Bs...> join(pack<As...> const& a, pack<Bs...> con
       a);
 }
 
+/// Any number of them.
+TALLY_HD constexpr pack<> join_all() { return {}; }
+template <class One, class... More>
+TALLY_HD constexpr auto join_all(One const& one, More const&... more) {
+  return join(one, join_all(more...));
+}
+
 /// A compile-time integer that is a value and a type.
 template <int I>
 struct index_constant {

@@ -65,9 +65,19 @@ __device__ __forceinline__ bool feed_ragged_rows(Program const& p, i64 start, i6
   return true;
 }
 
-/// Feeds leaf k of a warp, the `leaf`-th of all: rows that fit the windows from registers, others slowly.
-template <plan P, class Program, class From, class Folds>
-__device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, int k, i64 leaf, bool whole, int thread, Folds& folds) {
+/// Shows the elements of rows of a leaf, `left` of which exist from `start` on, to what is beside its folds.
+template <plan P, class Program, class Beside>
+__device__ __forceinline__ void show_ragged_rows(Program const& p, i64 start, i64 left, int thread, Beside const& beside) {
+  constexpr int group = P.lanes_per_group, per_row = 32 * group;
+#pragma unroll 1
+  for (int i = 0; i < P.rows_in_flight * group; ++i)
+    if (int const e = i / group * per_row + lane_in_row<P>(thread, i % group); e < left)
+      beside.add(p.row_at(start + e));
+}
+
+/// Feeds leaf k of a warp, the `leaf`-th of all, to the folds and to what is beside them: rows that fit the windows from registers, others slowly.
+template <plan P, class Program, class From, class Folds, class Beside>
+__device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, int k, i64 leaf, bool whole, int thread, Folds& folds, Beside const& beside) {
   constexpr int group = P.lanes_per_group, rows = P.rows_per_leaf, per_row = 32 * group;
   i64 const start = leaf * P.elements_per_leaf();
   if (whole)
@@ -88,6 +98,7 @@ __device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, in
     if (!whole) {
       if (left > 0 && !feed_ragged_rows<P>(p, begin, left, thread, folds))
         feed_slowly<P>(p, begin, left, thread, folds);
+      show_ragged_rows<P>(p, begin, left, thread, beside);
     } else {
       in.load(columns, at, thread);
       if (batch + P.rows_in_flight == rows)
@@ -100,21 +111,27 @@ __device__ __forceinline__ void feed_exact_leaf(Program const& p, From& from, in
       } else {
         feed_slowly<P>(p, begin, left, thread, folds);
       }
+#pragma unroll
+      for (int r = 0; r < P.rows_in_flight; ++r)
+        beside.template add_warp<group>(
+            [&](int l) { return in.row_at(columns, at, position + r * per_row + lane_in_row<P>(thread, l), r, l, thread); });
     }
   }
 }
 
-/// The folds of this thread over all leaves of its warp: those of all warps stand side by side.
-template <plan P, class Columns, class... Leaves>
-__device__ __forceinline__ auto fold_exactly(program<Columns, Leaves...> const& p, leaf_counts const& n, int thread) {
+/// The folds of this thread over all leaves of its warp: those of all warps stand side by side, or behind each other where walks take turns.
+template <plan P, class Grid, class Columns, class... Leaves, class Beside>
+__device__ __forceinline__ auto fold_exactly(Grid const& grid, program<Columns, Leaves...> const& p, leaf_counts const& n, int thread, Beside const& beside) {
   running_folds<P, Leaves...> folds(p.leaves);
-  i64 const first = i64(blockIdx.x) * P.warps_per_block() + threadIdx.x / 32, step = i64(gridDim.x) * P.warps_per_block();
+  i64 const warp = i64(grid.block()) * P.warps_per_block() + threadIdx.x / 32;
+  i64 const first = P.takes_turns ? warp * P.leaves_per_warp : warp, step = P.takes_turns ? 1 : i64(grid.blocks()) * P.warps_per_block();
+  i64 const end = P.takes_turns && first + P.leaves_per_warp < n.all ? first + P.leaves_per_warp : n.all;
   if (first < n.all) {
     leaves_of_warp<P, program<Columns, Leaves...>> from(p, first, n.whole, step, n.whole);
     i64 at = first;
 #pragma unroll 1
-    for (int k = 0; at < n.all; ++k, at += step)
-      feed_exact_leaf<P>(p, from, k, at, at < n.whole, thread, folds);
+    for (int k = 0; at < end; ++k, at += step)
+      feed_exact_leaf<P>(p, from, k, at, at < n.whole, thread, folds, beside);
   }
   return folds;
 }

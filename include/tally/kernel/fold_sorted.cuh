@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(P.folds.threads_per_block(), P.folds.blocks_pe
   __shared__ Tile tiles[P.folds.warps_per_block];
   groups_between_offsets<sorted_number<P.sort>> const at{static_cast<sorted_number<P.sort> const*>(begins), slots + 1};
   All const all({p, at, cut, nodes, to, {parts, arrivals}, stray + 1}, layout, static_cast<sorted_element<P.sort> const*>(sorted));
-  fold_segments<P.folds>(all, tiles);
+  fold_segments<P.folds>(whole_grid{}, all, tiles);
 }
 
 } // namespace tally::inline v0::kernel

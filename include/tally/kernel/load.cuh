@@ -111,6 +111,8 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
       for (int k = 0; k < group; k += per_load)
         if constexpr (Choice.load == load_primitive::bulk_ring)
           load_shared<Choice.bytes_per_load>(this->bytes[r] + k * sizeof(T), from + r * 32 * group + k);
+        else if constexpr (P.takes_turns)
+          load_read_only<Choice.bytes_per_load>(this->bytes[r] + k * sizeof(T), from + r * 32 * group + k);
         else
           load_streaming<Choice.bytes_per_load>(this->bytes[r] + k * sizeof(T), from + r * 32 * group + k);
   }

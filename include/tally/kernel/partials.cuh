@@ -8,6 +8,7 @@
 
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/block.cuh>
+#include <tally/kernel/grid_share.cuh>
 #include <tally/kernel/shown_states.cuh>
 
 namespace tally::inline v0::kernel {
@@ -15,12 +16,12 @@ namespace tally::inline v0::kernel {
 /// From the fresh states of the first `holders` threads of every block to one of the grid: true in the block whose thread 0
 /// then has it. All levels run the same instructions, which are in the multiprocessor's cache by the time the last block
 /// needs them.
-template <plan P, class Whole, class Program>
-__device__ __forceinline__ bool meet(Program const& p, typename Program::states& s, int holders, partials_view const& ws,
+template <plan P, class Whole, class Grid, class Program>
+__device__ __forceinline__ bool meet(Grid const& grid, Program const& p, typename Program::states& s, int holders, partials_view const& ws,
                                      u32 epoch) {
   constexpr int words = words_per_partial<Program>;
   u64* level = ws.words;
-  u32 count = gridDim.x, index = blockIdx.x;
+  u32 count = grid.blocks(), index = grid.block();
 #pragma unroll 1
   for (bool fresh = true;; fresh = false) {
     combine_block<P, Whole>(p, s, holders, fresh);

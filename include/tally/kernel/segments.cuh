@@ -7,22 +7,31 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
+#include <tally/fold/keys.hpp>
 #include <tally/fold/segments.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/grid_share.cuh>
 #include <tally/kernel/part_meeting.cuh>
 #include <tally/kernel/short_segments.cuh>
 #include <tally/kernel/warp_leaf.cuh>
+#include <tally/plan/segments_read.hpp>
 
 namespace tally::inline v0::kernel {
 
-/// A column's part of a tile. Between groups of eight elements there is a gap, so that lanes that read eight each meet different banks.
-template <segments_plan P, class Column>
+/// A column's part of a tile. Between groups of eight elements there is a gap, so that lanes that read eight each meet different banks. A column
+/// that no fold looks at is not staged.
+template <segments_plan P, class Column, bool Folded>
 struct tile_column {
   __device__ __forceinline__ void stage(Column const&, i64, int, int) {}
-  __device__ __forceinline__ auto at(Column const& c, int, i64 position) const { return c.at(position); }
+  __device__ __forceinline__ typename Column::value_type at(Column const& c, int, i64 position) const {
+    if constexpr (Folded)
+      return c.at(position);
+    else
+      return {};
+  }
 };
 template <segments_plan P, memory_column Column>
-struct tile_column<P, Column> {
+struct tile_column<P, Column, true> {
   using T = typename Column::value_type;
   static constexpr int gap = sizeof(T) >= 4 ? 1 : int(4 / sizeof(T));
   static constexpr int in_flight = sizeof(T) <= 4 ? 16 : sizeof(T) <= 8 ? 8 : 4;
@@ -61,11 +70,17 @@ struct tile_column<P, Column> {
 };
 
 /// The tile of one warp.
-template <segments_plan P, class Columns>
+template <segments_plan P, class Program>
 struct tile;
-template <segments_plan P, class... Columns>
-struct tile<P, pack<Columns...>> {
-  pack<tile_column<P, Columns>...> columns;
+template <segments_plan P, class... Columns, class... Leaves>
+struct tile<P, program<pack<Columns...>, Leaves...>> {
+  template <class>
+  struct parts;
+  template <int... I>
+  struct parts<index_list<I...>> {
+    using type = pack<tile_column<P, Columns, (columns_folded<program<pack<Columns...>, Leaves...>> >> I & 1) != 0>...>;
+  };
+  typename parts<indices_up_to<int(sizeof...(Columns))>>::type columns;
   unsigned char order[32]; ///< segments of one size class, by their number in the tile
 
   __device__ __forceinline__ void stage(pack<Columns...> const& from, i64 begin, int count, int lane) {
@@ -79,7 +94,7 @@ struct tile_rows;
 template <segments_plan P, class... Columns, class... Leaves>
 struct tile_rows<P, program<pack<Columns...>, Leaves...>> {
   program<pack<Columns...>, Leaves...> const& p;
-  tile<P, pack<Columns...>> const& t;
+  tile<P, program<pack<Columns...>, Leaves...>> const& t;
   i64 begin;
   int x;
   __device__ __forceinline__ auto row_at(i64 e) const {
@@ -122,7 +137,7 @@ struct segments_of {
   Nodes const& nodes;
   answer_arrays const& to;
   meeting_room<Program> room;
-  u64* fault; ///< [0]: the complement of the first wrong offset's number, or 0; [1]: not 0 where a checked fold overflowed
+  u64* fault; ///< as segments_memory has it
 
   __device__ __forceinline__ i64 offset(i64 s) const { return static_cast<i64>(at.offsets[s]) - cut.base; }
   __device__ __forceinline__ void report(i64 number) const { atomicMax(reinterpret_cast<unsigned long long*>(fault), ~static_cast<unsigned long long>(number)); }
@@ -130,7 +145,7 @@ struct segments_of {
   /// The rows of a segment that begins at an element, and of one that begins at element x of a tile and has n elements.
   __device__ __forceinline__ auto rows_from(i64, i64 begin) const { return segment_rows<Program>{p, begin}; }
   template <segments_plan P>
-  using tile = kernel::tile<P, cuda::std::remove_cvref_t<decltype(Program::columns)>>;
+  using tile = kernel::tile<P, Program>;
   template <class Tile>
   __device__ __forceinline__ void stage(Tile& t, i64 begin, int count, int lane) const {
     t.stage(p.columns, begin, count, lane);
@@ -342,38 +357,48 @@ __device__ __forceinline__ decltype(auto) groups_there(Groups const& at) {
 }
 
 /// Folds all segments: every warp its share.
-template <segments_plan P, class All, class Tile>
-__device__ __forceinline__ void fold_segments(All const& all, Tile* tiles) {
+template <segments_plan P, class Grid, class All, class Tile>
+__device__ __forceinline__ void fold_segments(Grid const& grid, All const& all, Tile* tiles) {
   int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
-  i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
+  i64 const share = i64(grid.block()) * P.warps_per_block + warp;
   i64 const cost[2] = {share * all.cut.share, (share + 1) * all.cut.share};
-  bool const is_last = i64(gridDim.x) * P.warps_per_block == share + 1;
+  bool const is_last = i64(grid.blocks()) * P.warps_per_block == share + 1;
   i64 found[2];
   find_segments(all, cost, lane, found);
   fold_share<P>(all, tiles[warp], cost[0], found[0], is_last ? all.at.segments() : found[1], lane);
 }
 
-/// Folds all segments. An offset is wrong that is below the one before it, below 0 at the front, or beyond the extent at the end; then
-/// answers are not to be looked at.
+/// The tile of a warp of one read by segment.
+template <segments_plan P, class Read>
+struct tile_of_read;
 template <segments_plan P, class Program, class Nodes, class Offset>
-__global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor)
-    segments(__grid_constant__ Program const p, __grid_constant__ groups_between_offsets<Offset> const at, __grid_constant__ segments_cut const cut,
-             __grid_constant__ Nodes const nodes, __grid_constant__ answer_arrays const to, u32* parts, u32* arrivals, u64* fault) {
-  using All = segments_of<Program, Nodes, Offset>;
-  using Tile = typename All::template tile<P>;
-  alignas(16) __shared__ unsigned char tiles[P.warps_per_block * sizeof(Tile)];
-  auto const& there = groups_there<P>(at);
-  All const all{p, there, cut, nodes, to, {parts, arrivals}, fault};
-  int const lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);
-  i64 const share = i64(blockIdx.x) * P.warps_per_block + warp;
+struct tile_of_read<P, segments_read<Program, Nodes, Offset>> {
+  using all = segments_of<Program, Nodes, Offset>;
+  using type = typename all::template tile<P>;
+};
+
+/// Folds all segments of a read by the blocks of a grid, or of a share of one. An offset is wrong that is below the one before it, below 0 at the
+/// front, or beyond the extent at the end; then answers are not to be looked at. The room of a block has the tiles of its warps.
+template <segments_plan P, class Grid, class Read>
+__device__ __forceinline__ void read_segments(Grid const& grid, Read const& r, unsigned char* room) {
+  using Of = tile_of_read<P, Read>;
+  auto const& there = groups_there<P>(r.at);
+  auto const& memory = r.memory;
+  typename Of::all const all{r.program, there, memory.cut, r.nodes, memory.to, {memory.parts, memory.arrivals}, memory.fault};
   i64 const segments = there.segments();
-  if (share == 0 && lane == 0) {
+  if (grid.block() == 0 && threadIdx.x == 0) {
     if (all.offset(0) < 0)
       all.report(0);
-    if (all.offset(segments) > cut.extent)
+    if (all.offset(segments) > memory.cut.extent)
       all.report(segments);
   }
-  fold_segments<P>(all, reinterpret_cast<Tile*>(tiles));
+  fold_segments<P>(grid, all, reinterpret_cast<typename Of::type*>(room));
+}
+
+template <segments_plan P, class Read>
+__global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiprocessor) segments(__grid_constant__ Read const r) {
+  alignas(16) __shared__ unsigned char tiles[P.warps_per_block * sizeof(typename tile_of_read<P, Read>::type)];
+  read_segments<P>(whole_grid{}, r, tiles);
 }
 
 } // namespace tally::inline v0::kernel

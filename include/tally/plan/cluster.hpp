@@ -16,10 +16,12 @@ inline constexpr int state_bytes_for_cluster = 16;
 
 constexpr void choose_cluster(facts const& f, i64 blocks, plan& p, why_not_list& why) {
   bool const wide = f.state_bytes() >= state_bytes_for_cluster && !f.any_exact();
-  p.one_cluster = blocks > 1 && blocks <= f.target.max_cluster_blocks && wide && !p.reads_ahead && !f.keys_beside;
+  p.one_cluster = blocks > 1 && blocks <= f.target.max_cluster_blocks && wide && !p.reads_ahead && !f.keys_beside && f.threads_in_turns == 0;
   bool const near = blocks > 1 && blocks <= 16; // where a cluster would be worth a thought
   if (near && f.any_exact())
     why.add("one cluster", "digits of exact sums meet in global memory, one thread a digit");
+  else if (near && f.threads_in_turns > 0)
+    why.add("one cluster", "other walks take turns with it in one launch");
   else if (near && f.keys_beside)
     why.add("one cluster", "its blocks have tables of folds by key, which meet in global memory");
   else if (near && !p.one_cluster && f.target.max_cluster_blocks > 1)

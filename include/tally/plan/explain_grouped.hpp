@@ -20,6 +20,7 @@
 #include <tally/plan/segments.hpp>
 #include <tally/plan/sorted_keys.hpp>
 #include <tally/plan/sorted_rows.hpp>
+#include <tally/plan/turns.hpp>
 
 namespace tally::inline v0 {
 
@@ -63,6 +64,9 @@ struct domain_description {
   std::string cut;           ///< who takes which part
   axes_planned planned{};    ///< of axes on a GPU
   segments_plan of_segments{}; ///< of segments on a GPU
+  bool is_counted = false;   ///< the device knows how many segments there are
+  int number_in_turns = -1;  ///< of segments that may take turns with others: their number among those; -1: they may not
+  bool takes_turns = false;  ///< in one launch with others
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
   bool is_sorted = false;    ///< a GPU sorts the elements of keys, because a fold needs their order
@@ -110,9 +114,11 @@ struct grouped_description {
   matrix_walk_facts walk{}; ///< of the same on the host
   /// The PTX of that read; null where no kernel can be made.
   std::string (*ptx_of)(grouped_description const&) = nullptr;
-  facts whole{}; ///< of the folds of the whole, or of a count, where a GPU may fold keys beside them
+  facts whole{}; ///< of the folds of the whole, or of a count, where a GPU may fold keys beside them or segments in turn
   planned of_whole{};
   std::string (*ptx_of_whole)(grouped_description const&) = nullptr; ///< of the read of both
+  turns_planned in_turns{}; ///< of segments that take turns, with those of the whole or with each other
+  std::string (*ptx_of_turns)(grouped_description const&) = nullptr;
 
   /// The domain that has the read of a matrix.
   domain_description& of_matrix() { return domains[static_cast<std::size_t>(columns >= 0 ? columns : rows)]; }

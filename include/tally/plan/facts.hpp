@@ -57,6 +57,7 @@ struct facts {
   tally::target target;
   bool queued = false; ///< launches of its kind follow each other: the caller does not wait for each
   bool keys_beside = false; ///< folds by key are folded in the same read, each in a table of every block
+  int threads_in_turns = 0; ///< of the blocks of all walks that take turns in one launch; 0: it has one of its own
   bool calls_functions = false; ///< what is folded, or whether, is more than operators make of what is loaded
 
   constexpr i64 elements_per_leaf() const { return i64(32) * lanes_per_group * rows_per_leaf; }
@@ -105,7 +106,7 @@ struct facts {
   friend constexpr bool operator==(facts const& a, facts const& b) {
     bool same = a.extent == b.extent && a.promise == b.promise && a.lanes_per_group == b.lanes_per_group && a.rows_per_leaf == b.rows_per_leaf &&
                 a.source_count == b.source_count && a.fold_count == b.fold_count && a.queued == b.queued && a.keys_beside == b.keys_beside &&
-                a.calls_functions == b.calls_functions && a.target == b.target;
+                a.threads_in_turns == b.threads_in_turns && a.calls_functions == b.calls_functions && a.target == b.target;
     for (int i = 0; same && i < a.source_count; ++i)
       same = a.sources[i] == b.sources[i];
     for (int i = 0; same && i < a.fold_count; ++i)

@@ -32,8 +32,8 @@ struct plan_beside {
 namespace planning {
 /// Where tables begin behind what a block has in shared memory already.
 constexpr i64 begin_of_tables(i64 bytes) { return (bytes + 127) / 128 * 128; }
-/// Whether keyed groupings are one read with each other and with folds of the whole, where there are any: exact sums of the whole are folded by windows.
-constexpr bool keys_join_the_whole(int keys, bool any_whole, bool any_exact) { return keys > 0 && keys + int(any_whole) > 1 && !any_exact; }
+/// Whether keyed groupings are one read with each other and with folds of the whole, where there are any.
+constexpr bool keys_join_the_whole(int keys, bool any_whole) { return keys > 0 && keys + int(any_whole) > 1; }
 } // namespace planning
 
 /// Plans one keyed read of at least one element and one slot beside another, whose blocks have `room` bytes left for it.

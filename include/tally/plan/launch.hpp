@@ -22,9 +22,12 @@ constexpr bool exact_reads_ahead(facts const& f) {
 }
 
 constexpr void choose_launch(facts const& f, plan& p, why_not_list& why) {
-  p.overlaps_launch = f.target.compute_major >= 9;
+  p.takes_turns = f.threads_in_turns > 0;
+  p.overlaps_launch = f.target.compute_major >= 9 && !p.takes_turns;
   p.reads_ahead = p.overlaps_launch && f.queued && (!f.any_exact() || exact_reads_ahead(f));
-  if (!p.overlaps_launch)
+  if (p.takes_turns)
+    why.add("overlapped launch", "other walks take turns with it in one launch");
+  else if (!p.overlaps_launch)
     why.add("overlapped launch", "sm_{0}{1} has no programmatic dependent launch", -1, f.target.compute_major,
             f.target.compute_minor);
 }

@@ -37,6 +37,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     return "programmatic dependent launch needs sm_90";
   if (p.reads_ahead && (!p.overlaps_launch || p.one_cluster))
     return "only a launch that overlaps, of blocks that meet in memory, reads ahead";
+  if (p.takes_turns && (p.overlaps_launch || p.one_cluster || p.stages > 0))
+    return "walks that take turns have a launch like any, blocks that meet in memory, and no rings";
   if (planning::ring_bytes_per_block(f, p) > f.target.shared_bytes_per_block)
     return "the rings of a block do not fit its shared memory";
   for (int i = 0; i < f.fold_count; ++i) {

@@ -103,6 +103,10 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
             f.running_bytes(), f.source_count);
     return false;
   }
+  if (f.threads_in_turns > 0) {
+    why.add("bulk ring", "walks that take turns with it have the shared memory of its blocks");
+    return false;
+  }
   if (f.keys_beside) {
     why.add("bulk ring", "tables of folds by key have the shared memory of its blocks");
     return false;

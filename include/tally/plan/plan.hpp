@@ -73,6 +73,7 @@ struct plan {
   bool one_cluster;     ///< the grid is one cluster, whose blocks meet in the shared memory of the first
   bool overlaps_launch; ///< starts while the launch in front drains, and waits for it (programmatic dependent launch)
   bool reads_ahead;     ///< and folds before it waits, where the launch in front is a full reduction too
+  bool takes_turns;     ///< with other walks, which find in L2 what this one has read
   source_choice sources[max_sources];
   fold_choice folds[max_folds];
   constexpr int warps_per_block() const { return threads_per_block / 32; }

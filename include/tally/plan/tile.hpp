@@ -12,11 +12,11 @@
 namespace tally::inline v0::planning {
 
 /// Blocks of a grid. An exact sum is carried into its words once a block, so of those there are no more than run at once: their
-/// warps go on by turns until no leaf is left, and there are no more of them than that number of turns needs. H200, CUDA 13.0,
+/// warps go on by turns until no leaf is left, and there are no more of them than that number of turns needs; where walks take turns blocks do not stay. H200, CUDA 13.0,
 /// 2026-11-20 (tests/bench/tune exact), f32, us with 132, 128 and 124 blocks: 2^23 13.70, 13.45, 15.18; 2^24 21.49, 21.26, 23.40.
 constexpr i64 blocks_of(facts const& f, plan const& p) {
   i64 const blocks = (f.leaves() - 1) / p.leaves_per_block() + 1, at_once = i64(f.target.multiprocessors) * p.blocks_per_multiprocessor;
-  if (!f.any_exact() || blocks <= at_once)
+  if (!f.any_exact() || p.takes_turns || blocks <= at_once)
     return blocks;
   i64 const turns = (f.leaves() - 1) / (at_once * p.warps_per_block()) + 1;
   return (f.leaves() - 1) / (turns * p.warps_per_block()) + 1;
@@ -26,7 +26,7 @@ constexpr i64 blocks_of(facts const& f, plan const& p) {
 /// of both. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), us with 128, 256, 512 and 1024 threads: 2^16 3.89, 3.97, 4.67, 6.13;
 /// 2^18 4.82, 4.14, 4.69, 6.18; 2^20 9.19, 6.37, 5.64, 6.85; 2^22 14.33, 11.20, 10.06, 9.46.
 constexpr int threads_of_exact(facts const& f) {
-  int const most = f.source_count == 1 && f.state_bytes() <= 64 ? 32 : 16; // 1024 threads have 64 registers each
+  int const most = f.source_count == 1 && f.state_bytes() <= 64 && !f.keys_beside ? 32 : 16; // 1024 threads have 64 registers each
   int warps = 4;
   while (warps < most && i64(16) * warps * warps <= f.leaves())
     warps *= 2;
@@ -76,7 +76,7 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
                         : f.any_exact()                        ? threads_of_exact(f)
                                                                : 512;
   p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
-  if (f.keys_beside)
+  if (f.keys_beside && !f.any_exact())
     p.leaves_per_warp = leaves_beside_keys(f, p);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
@@ -85,12 +85,25 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
     why.add("512 threads", "{0} leaves would leave some of {1} multiprocessors without any", -1, f.leaves(), f.target.multiprocessors);
 }
 
+/// The same of a walk that takes turns: all walks have blocks of one size, which are soon done (plan/turns.hpp).
+constexpr void choose_tile_in_turns(facts const& f, plan& p) {
+  bool const heavy = f.running_bytes() > 16 || f.source_count > 2, wide = f.source_count > 2 || f.running_bytes() > 64;
+  i64 const of_leaf = f.elements_per_leaf() * (f.bytes_per_row() > 0 ? f.bytes_per_row() : 4);
+  p.threads_per_block = f.threads_in_turns;
+  p.blocks_per_multiprocessor = wide ? 1 : (heavy || f.any_exact() ? 512 : 1024) / p.threads_per_block;
+  p.leaves_per_warp = 1;
+  while (!f.keys_beside && p.leaves_per_warp < 8 && 2 * p.leaves_per_warp * of_leaf <= 16 * 1024)
+    p.leaves_per_warp *= 2;
+}
+
 constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
-  if (p.reads_ahead)
+  if (f.threads_in_turns > 0)
+    choose_tile_in_turns(f, p);
+  else if (p.reads_ahead)
     choose_tile_ahead(f, p);
   else
     choose_tile_alone(f, p, why);
-  while (p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
+  while (f.threads_in_turns == 0 && p.threads_per_block > 32 && f.leaves() <= p.warps_per_block() / 2) // one block, with no warp in vain
     p.threads_per_block /= 2;
   while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
     p.threads_per_block /= 2;

@@ -19,39 +19,46 @@ inline constexpr i64 tiles_for_one_core = 4;
 namespace detail {
 /// Calls body(i) for every i below n, spread over the cores.
 template <class Body>
-void spread_over_cores(i64 n, int threads, Body const& body) {
+void spread_over_cores(i64 n, int threads, Body&& body) {
   if (n == 1) return body(i64(0));
+  using Called = std::remove_reference_t<Body>;
   cpu::for_each_tile(
-      n, [](void* c, i64 i) { (*static_cast<Body const*>(c))(i); }, const_cast<void*>(static_cast<void const*>(&body)), threads);
+      n, [](void* c, i64 i) { (*static_cast<Called*>(c))(i); }, const_cast<void*>(static_cast<void const*>(&body)), threads);
 }
 } // namespace detail
+
+/// A walk over all elements of a program, at least one, in tasks that any core takes: a tile each.
+template <class Program>
+class full_walk {
+  using States = typename Program::states;
+
+public:
+  explicit full_walk(Program const& p) : p_(p), leaves_((p.extent - 1) / shape_of<Program>.elements() + 1), of_tile_(static_cast<std::size_t>(tasks())) {}
+  i64 tasks() const { return (leaves_ - 1) / leaves_per_tile + 1; }
+  void operator()(i64 tile) {
+    i64 const first = tile * leaves_per_tile;
+    of_tile_[static_cast<std::size_t>(tile)] = fold_subtree(p_, first, leaves_ - first < leaves_per_tile ? leaves_ - first : leaves_per_tile);
+  }
+  /// After all tasks.
+  States finish() {
+    combine_neighbours([&](States const& a, States const& b) { return p_.combine(a, b); }, of_tile_.data(), tasks());
+    return of_tile_[0];
+  }
+
+private:
+  Program const& p_;
+  i64 leaves_;
+  std::vector<States> of_tile_;
+};
 
 /// Folds a program of at least one element on the host.
 template <class Program>
 typename Program::states fold(Program const& p, int threads) {
-  using States = typename Program::states;
-  i64 const leaves = (p.extent - 1) / shape_of<Program>.elements() + 1;
-  i64 const tiles = (leaves - 1) / leaves_per_tile + 1;
-  auto const tile_of = [&](i64 tile) {
-    i64 const first = tile * leaves_per_tile;
-    return fold_subtree(p, first, leaves - first < leaves_per_tile ? leaves - first : leaves_per_tile);
-  };
-  if (tiles == 1)
-    return tile_of(0);
-  std::vector<States> of_tile(static_cast<std::size_t>(tiles));
-  struct job {
-    decltype(tile_of) const& tile;
-    States* out;
-  } context{tile_of, of_tile.data()};
-  for_each_tile(
-      tiles,
-      [](void* c, i64 tile) {
-        auto const& j = *static_cast<job*>(c);
-        j.out[tile] = j.tile(tile);
-      },
-      &context, threads == 0 && tiles <= tiles_for_one_core ? 1 : threads);
-  combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, of_tile.data(), tiles);
-  return of_tile[0];
+  if (p.extent <= leaves_per_tile * shape_of<Program>.elements())
+    return fold_subtree(p, 0, (p.extent - 1) / shape_of<Program>.elements() + 1);
+  full_walk<Program> walk(p);
+  detail::spread_over_cores(walk.tasks(), threads == 0 && walk.tasks() <= tiles_for_one_core ? 1 : threads, walk);
+  return walk.finish();
 }
 
 } // namespace tally::inline v0::cpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Segments on the CPU: runs of neighbouring segments, equal in elements and offsets, are spread over cores; a short segment is one
-// straight tree, a long one goes to the tile loop, a giant one is cut at subtree borders and spread over all cores. Layer 5, host
-// only. Where a segment is folded never changes a bit.
+// straight tree, a long one goes to the tile loop, a giant one is cut at subtree borders into parts, which belong to the runs that they begin in
+// and meet at the end. Layer 5, host only. Where a segment is folded never changes a bit.
 #pragma once
 
 #include <vector>
@@ -18,6 +18,8 @@ namespace tally::inline v0::cpu {
 inline constexpr i64 cost_of_segment = 8;
 inline constexpr i64 least_run = 16384;
 inline constexpr i64 runs_per_core = 16;
+/// The same where walks take turns: a cache has a run while another walk reads it.
+inline constexpr i64 run_in_turns = 65536;
 /// Elements from which a segment is shared by the cores.
 inline constexpr i64 giant_segment = 1 << 18;
 
@@ -80,8 +82,8 @@ inline constexpr int segment_lanes = 16;
 template <leaf_shape Shape, class Leaf, class Rows>
 TALLY_INLINE auto fold_leaf_of_segment(Leaf const& leaf, Rows const& rows, i64 e, int n) {
   using State = typename Leaf::state;
-  constexpr int lanes = Shape.lanes();
-  constexpr int width = lanes < segment_lanes ? lanes : segment_lanes;
+  constexpr int width = Shape.lanes() < segment_lanes ? Shape.lanes() : segment_lanes;
+  constexpr int lanes = Leaf::monoid_type::law.order_free ? width : Shape.lanes(); // where no order is seen, as many as are in flight
   if constexpr (exact_monoid<typename Leaf::monoid_type>) {
     State s = leaf.monoid.identity();
     add_ragged(rows, leaf, s, e, n);
@@ -184,36 +186,6 @@ constexpr i64 leaves_of(i64 n) {
   return (n - 1) / shape_of<Program>.elements() + 1;
 }
 
-/// Segments [s, end), each given to sink(segment, states, elements); those of more than `most` elements are put aside instead. Plainly:
-/// element by element.
-template <bool Plainly, class Program, class Offset, class Sink>
-TALLY_INLINE void fold_run(Program const& p, groups_between_offsets<Offset> const& at, i64 s, i64 end, i64 most, std::vector<i64>& aside,
-                           Sink const& sink) {
-  constexpr leaf_shape shape = shape_of<Program>;
-  if (s == end)
-    return;
-  values_of_segments<Program> values;
-  for (i64 begin = at.begin(s); s < end; ++s) {
-    i64 const next = at.end(s), n = next - begin;
-    if (Program::leaf_count > 0 && n > most) {
-      aside.push_back(s);
-    } else if (Program::leaf_count > 0 && n >= shape.elements()) {
-      sink(s, fold_part_of_segment(p, begin, n, 0, leaves_of<Program>(n)), n);
-    } else {
-      typename Program::states states = p.identity();
-      if constexpr (Plainly) {
-        if (n > 0) fold_plainly(p, segment_rows<Program>{p, begin}, n, 0, 1, states);
-      } else if (n > 0) {
-        for_each_index<Program::leaf_count>([&](auto i) TALLY_INLINE_LAMBDA {
-          get<i>(states) = get<i>(values.of).template fold<shape>(p, get<i>(p.leaves), begin, int(n));
-        });
-      }
-      sink(s, states, n);
-    }
-    begin = next;
-  }
-}
-
 /// The first segment at which elements and segments before it cost `cost` together.
 template <class Offset>
 i64 segment_at_cost(groups_between_offsets<Offset> const& at, i64 cost) {
@@ -227,64 +199,111 @@ i64 segment_at_cost(groups_between_offsets<Offset> const& at, i64 cost) {
   }
   return low;
 }
-
-/// Giant segments, their subtrees spread over all cores together.
-template <class Program, class Offset, class Sink>
-void fold_giants(Program const& p, groups_between_offsets<Offset> const& at, std::vector<i64> const& giants, int threads, Sink const& sink) {
-  using States = typename Program::states;
-  struct part {
-    i64 segment, leaf, count;
-  };
-  std::vector<part> parts;
-  for (i64 const s : giants) {
-    i64 const leaves = leaves_of<Program>(at.end(s) - at.begin(s));
-    for (i64 leaf = 0; leaf < leaves; leaf += leaves_per_tile)
-      parts.push_back({s, leaf, leaves - leaf < leaves_per_tile ? leaves - leaf : leaves_per_tile});
-  }
-  std::vector<States> states(parts.size(), p.identity());
-  spread_over_cores(static_cast<i64>(parts.size()), threads, [&](i64 k) {
-    auto const& of = parts[std::size_t(k)];
-    states[std::size_t(k)] = fold_part_of_segment(p, at.begin(of.segment), at.end(of.segment) - at.begin(of.segment), of.leaf, of.count);
-  });
-  std::size_t k = 0;
-  for (i64 const s : giants) {
-    std::size_t const first = k;
-    while (k < parts.size() && parts[k].segment == s)
-      ++k;
-    combine_neighbours([&](States const& a, States const& b) { return p.combine(a, b); }, states.data() + first, i64(k - first));
-    sink(s, states[first], at.end(s) - at.begin(s));
-  }
-}
 } // namespace detail
 
-/// Folds every segment and calls sink(segment, states, elements) once for each, from any core. Offsets never fall and stay within
-/// the source.
+/// A walk over all segments, in tasks that any core takes: sink(segment, states, elements) is called once for each of them, from any core. Offsets
+/// never fall and stay within the source.
 template <class Program, class Offset, class Sink>
-void fold_segments(Program p, groups_between_offsets<Offset> const& at, int threads, Sink const& sink) {
-  i64 const segments = at.segments();
-  if (segments <= 0)
-    return;
-  p.extent = at.begin(segments); // what lies behind is not read
-  i64 const work = at.begin(segments) - at.begin(0) + segments * cost_of_segment;
-  i64 const cores = threads > 0 ? threads : core_count();
-  i64 runs = work / least_run + 1;
-  if (runs > cores * runs_per_core)
-    runs = cores == 1 ? 1 : cores * runs_per_core;
-  i64 const most = runs == 1 ? work : giant_segment;
-  std::vector<std::vector<i64>> aside(static_cast<std::size_t>(runs));
-  auto const first_of = [&](i64 run) { return run == runs ? segments : detail::segment_at_cost(at, work / runs * run); };
-  detail::spread_over_cores(runs, threads, [&](i64 run) {
-    i64 const first = first_of(run), end = first_of(run + 1);
-    auto& put_aside = aside[std::size_t(run)];
+class segments_walk {
+  using States = typename Program::states;
+  static constexpr leaf_shape shape = shape_of<Program>;
+  static constexpr i64 elements_of_part = leaves_per_tile * shape.elements();
+  struct part {
+    i64 segment;
+    States states;
+  };
+
+public:
+  segments_walk(Program const& p, groups_between_offsets<Offset> const& at, int threads, bool takes_turns, Sink const& sink)
+      : p_(p), at_(at), sink_(sink) {
+    i64 const segments = at.segments();
+    if (segments <= 0)
+      return;
+    p_.extent = at.begin(segments); // what lies behind is not read
+    work_ = at.begin(segments) - at.begin(0) + segments * cost_of_segment;
+    i64 const cores = threads > 0 ? threads : core_count();
+    runs_ = work_ / (takes_turns ? run_in_turns : least_run) + 1;
+    if (!takes_turns && runs_ > cores * runs_per_core)
+      runs_ = cores == 1 ? 1 : cores * runs_per_core;
+    giant_ = runs_ == 1 ? work_ : giant_segment;
+    parts_.resize(static_cast<std::size_t>(runs_));
+  }
+  i64 tasks() const { return runs_; }
+  void operator()(i64 run) {
     if constexpr (!detail::registers_are_certain)
-      if (!detail::has_registers()) return detail::fold_run<true>(p, at, first, end, most, put_aside, sink);
-    detail::with_registers([&]() TALLY_INLINE_LAMBDA { detail::fold_run<false>(p, at, first, end, most, put_aside, sink); });
-  });
-  std::vector<i64> giants;
-  for (auto const& of_run : aside)
-    giants.insert(giants.end(), of_run.begin(), of_run.end());
-  if (!giants.empty())
-    detail::fold_giants(p, at, giants, threads, sink);
-}
+      if (!detail::has_registers()) return fold_run<true>(run);
+    detail::with_registers([&]() TALLY_INLINE_LAMBDA { fold_run<false>(run); });
+  }
+  /// After all tasks.
+  void finish() {
+    std::vector<States> of_one;
+    i64 segment = -1;
+    auto const close = [&] {
+      if (of_one.empty()) return;
+      combine_neighbours([&](States const& a, States const& b) { return p_.combine(a, b); }, of_one.data(), static_cast<i64>(of_one.size()));
+      sink_(segment, of_one[0], at_.end(segment) - at_.begin(segment));
+      of_one.clear();
+    };
+    for (auto const& of_run : parts_)
+      for (auto const& one : of_run) {
+        if (one.segment != segment) close();
+        segment = one.segment;
+        of_one.push_back(one.states);
+      }
+    close();
+  }
+
+private:
+  Program p_;
+  groups_between_offsets<Offset> at_;
+  Sink sink_;
+  i64 work_ = 0, runs_ = 0, giant_ = 0;
+  std::vector<std::vector<part>> parts_; ///< of giant segments, of every run
+
+  /// What is in front of run r, in cost.
+  i64 cost_of(i64 run) const { return run == runs_ ? work_ + 1 : work_ / runs_ * run; }
+  bool is_giant(i64 n) const { return Program::leaf_count > 0 && n > giant_; }
+  /// The parts of a giant segment that begin between two costs.
+  void fold_parts(i64 s, i64 begin_cost, i64 end_cost, std::vector<part>& to) {
+    i64 const begin = at_.begin(s), n = at_.end(s) - begin, leaves = detail::leaves_of<Program>(n);
+    i64 const cost = begin - at_.begin(0) + s * cost_of_segment, from = begin_cost - cost;
+    for (i64 k = from <= 0 ? 0 : (from - 1) / elements_of_part + 1; k * elements_of_part < n && cost + k * elements_of_part < end_cost; ++k) {
+      i64 const leaf = k * leaves_per_tile;
+      to.push_back({s, detail::fold_part_of_segment(p_, begin, n, leaf, leaves - leaf < leaves_per_tile ? leaves - leaf : leaves_per_tile)});
+    }
+  }
+  /// The segments that begin in a run, and parts of giant ones. Plainly: element by element.
+  template <bool Plainly>
+  TALLY_INLINE void fold_run(i64 run) {
+    i64 const begin_cost = cost_of(run), end_cost = cost_of(run + 1);
+    i64 s = detail::segment_at_cost(at_, begin_cost);
+    i64 const end = run + 1 == runs_ ? at_.segments() : detail::segment_at_cost(at_, end_cost);
+    auto& parts = parts_[static_cast<std::size_t>(run)];
+    if (s > 0 && is_giant(at_.end(s - 1) - at_.begin(s - 1)))
+      fold_parts(s - 1, begin_cost, end_cost, parts);
+    if (s >= end)
+      return;
+    detail::values_of_segments<Program> values;
+    for (i64 begin = at_.begin(s); s < end; ++s) {
+      i64 const next = at_.end(s), n = next - begin;
+      if (is_giant(n)) {
+        fold_parts(s, begin_cost, end_cost, parts);
+      } else if (Program::leaf_count > 0 && n >= shape.elements()) {
+        sink_(s, detail::fold_part_of_segment(p_, begin, n, 0, detail::leaves_of<Program>(n)), n);
+      } else {
+        States states = p_.identity();
+        if constexpr (Plainly) {
+          if (n > 0) detail::fold_plainly(p_, segment_rows<Program>{p_, begin}, n, 0, 1, states);
+        } else if (n > 0) {
+          for_each_index<Program::leaf_count>([&](auto i) TALLY_INLINE_LAMBDA {
+            get<i>(states) = get<i>(values.of).template fold<shape>(p_, get<i>(p_.leaves), begin, int(n));
+          });
+        }
+        sink_(s, states, n);
+      }
+      begin = next;
+    }
+  }
+};
 
 } // namespace tally::inline v0::cpu

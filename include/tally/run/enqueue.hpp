@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/run/enqueue_domain.hpp>
+#include <tally/run/enqueue_in_turns.hpp>
 
 namespace tally::inline v0 {
 
@@ -155,16 +156,37 @@ void for_each_domain(R const& r, Outputs const& outputs, F const& f) {
     f(whole_domain<Options...>(r), places_of_outputs(of_whole), index_constant<-1>{});
 }
 
-/// Queues the columns, rows and whole of a matrix as one read, where they make one: which items have their answers by it, -1 for none.
+/// Queues the columns, rows and whole of a matrix as one read, where they make one, or segments and the whole in turn: which items have their answers
+/// by it, a bit each; the whole is the last.
 struct enqueued_together {
-  int columns = -1, rows = -1;
-  bool whole = false;
-  constexpr bool has(int item) const { return item == -1 ? whole : item == columns || item == rows; }
+  u32 items = 0;
+  static constexpr u32 bit(int item) { return u32(1) << (item < 0 ? 31 : item); }
+  constexpr bool has(int item) const { return (items & bit(item)) != 0; }
 };
+/// The same of segments that take turns.
+template <class... Options, class R, class Outputs>
+enqueued_together enqueue_in_turns(R const& r, Outputs const& outputs, enqueue_call const& call) {
+  using Pipe = std::remove_cvref_t<decltype(pipe_for<Options...>(r.pipe))>;
+  using Items = std::remove_cvref_t<decltype(r.folds)>;
+  auto const whole = whole_domain<Options...>(r);
+  auto const domains = segments_of_items(r.folds, pipe_for<Options...>(r.pipe));
+  segments_to_enqueue<std::remove_cvref_t<decltype(domains)>> segments(domains, call);
+  enqueued_together out;
+  for_each_index<Items::size>([&](auto i) {
+    if constexpr (folds_segments<std::remove_cvref_t<decltype(get<i>(r.folds))>, Pipe>) {
+      segments.template answer_to<number_of_segments<i, Pipe>(static_cast<Items const*>(nullptr))>(places_of_outputs(outputs_of_item<i, R, Options...>(outputs)));
+      out.items |= out.bit(i);
+    }
+  });
+  if (!segments.enqueue_with(whole, places_of_outputs(outputs_of_whole<R, Options...>(outputs))))
+    return {};
+  out.items |= decltype(whole.program)::leaf_count > 0 ? out.bit(-1) : 0;
+  return out;
+}
 template <class... Options, class R, class Outputs>
 enqueued_together enqueue_together([[maybe_unused]] R const& r, [[maybe_unused]] Outputs const& outputs, [[maybe_unused]] enqueue_call const& call) {
   enqueued_together out;
-  if constexpr (is_grouped<R> && decltype(R::folds)::size > 1)
+  if constexpr (is_grouped<R> && decltype(R::folds)::size > 1) {
     if constexpr (constexpr mixed_items at = mixed_items_of<R>; at.columns >= 0) {
       auto const whole = whole_domain<Options...>(r);
       auto read = mixed_read_of<at>(r.folds, pipe_for<Options...>(r.pipe), whole.program.leaves, call.where, call.promise, true);
@@ -174,9 +196,12 @@ enqueued_together enqueue_together([[maybe_unused]] R const& r, [[maybe_unused]]
           rows = places_of_outputs(outputs_of_item<at.rows, R, Options...>(outputs));
         read.queue_answers_to(places_of_outputs(outputs_of_item<at.columns, R, Options...>(outputs)), rows, whole.nodes,
                               places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
-        out = {at.columns, at.rows, read.planned().total_joins()};
+        out.items = out.bit(at.columns) | (at.rows >= 0 ? out.bit(at.rows) : 0) | (read.planned().total_joins() ? out.bit(-1) : 0);
       }
+    } else if constexpr (constexpr int segments = decltype(segments_of_items(r.folds, pipe_for<Options...>(r.pipe)))::size; segments > 0 && segments <= max_segments_in_turns) {
+      return enqueue_in_turns<Options...>(r, outputs, call);
     }
+  }
   return out;
 }
 

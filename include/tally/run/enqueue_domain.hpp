@@ -73,21 +73,38 @@ void enqueue_answers(Program const& p, Nodes const& nodes, i64 groups, answer_ar
   gpu::enqueue({&group_type_of<Program, Nodes>(), &cell, &p, &nodes, groups, to, call.where.ordinal, call.where.queue, call.launches});
 }
 
+/// Folds of the whole source, whose kernel makes the answers.
+template <class Program, class Nodes>
+class whole_to_enqueue {
+  static gpu::kernels_of<plan>& kernels() {
+    static gpu::kernels_of<plan> all;
+    return all;
+  }
+  template <class... Ns>
+  static gpu::answers_in_kernel in_kernel(answers_at<pack<Ns...>> const& a) {
+    return {&group_type_of<Program, Nodes>(), &a, a.to.at, sizeof...(Ns), most_bytes<group_answer_of<Ns, Program>...>()};
+  }
+  Program program_;
+  answers_at<Nodes> answers_;
+  gpu::answers_in_kernel finished_;
+
+public:
+  gpu::full_request request;
+  whole_to_enqueue(Program const& p, Nodes const& nodes, answer_arrays const& to, enqueue_call const& call)
+      : program_(p), answers_{nodes, to}, finished_(in_kernel(answers_)), request(request_for(program_, call.where, call.promise)) {
+    request.kernels = &kernels();
+    request.f.queued = true;
+    request.finished = &finished_;
+    request.launches = call.launches;
+  }
+  whole_to_enqueue(whole_to_enqueue const&) = delete;
+};
 template <class Program, class... Nodes, class Source>
 void enqueue_domain(domain<whole_source, Program, pack<Nodes...>> const& d, Source const&, answer_arrays const& to, enqueue_call const& call) {
-  static gpu::kernels_of<plan> kernels;
-  auto p = d.program;
-  if (p.extent == 0 || Program::leaf_count == 0) // count alone is the extent
-    return enqueue_answers(p, d.nodes, 1, to, call);
-  answers_at<pack<Nodes...>> const answers{d.nodes, to};
-  gpu::answers_in_kernel const finished{&group_type_of<Program, pack<Nodes...>>(), &answers, to.at, sizeof...(Nodes),
-                                        most_bytes<group_answer_of<Nodes, Program>...>()};
-  auto request = request_for(p, call.where, call.promise);
-  request.kernels = &kernels;
-  request.f.queued = true;
-  request.finished = &finished;
-  request.launches = call.launches;
-  gpu::enqueue(request);
+  if (d.program.extent == 0 || Program::leaf_count == 0) // count alone is the extent
+    return enqueue_answers(d.program, d.nodes, 1, to, call);
+  whole_to_enqueue<Program, pack<Nodes...>> whole(d.program, d.nodes, to, call);
+  gpu::enqueue(whole.request);
 }
 
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
@@ -127,12 +144,12 @@ void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const
                     enqueue_call const& call) {
   if (d.where.segments() == 0)
     return;
-  auto p = d.program;
   if constexpr (Program::leaf_count > 0)
     if (d.where.segments() == 1 && d.where.count == nullptr && enqueue_one_segment(d, to, call))
       return;
-  auto request = segments_request_for(d, p, 0, call.where, call.promise);
-  request.to = to;
+  auto read = read_of(d, 0, d.program.extent);
+  read.memory.to = to;
+  auto request = segments_request_for(read, 0, call.where, call.promise);
   request.told = false;
   request.launches = call.launches;
   gpu::staged_columns staged;

@@ -100,6 +100,7 @@ template <class Offset, class Program, class Nodes, class Source>
   out.groups = d.where.segments();
   out.of.facts.extent = d.program.extent;
   out.bytes_beside = d.where.entries * i64(sizeof(Offset));
+  out.is_counted = d.where.count != nullptr;
   if constexpr (Program::lowerable)
     out.ptx_of = &ptx_of_segments<Offset, Program, Nodes>;
 }
@@ -219,6 +220,50 @@ int domains_before(grouped_description const& out, R const& r) {
   constexpr bool any_whole = decltype(whole_folds(r.folds))::size > 0;
   return int(out.domains.size()) - groupings_in(static_cast<std::remove_cvref_t<decltype(r.folds)> const*>(nullptr)) - int(any_whole);
 }
+/// Segments that take turns, as their kernel knows them, with the folds of the whole or a count.
+template <class Program, class Keyed, class Segments>
+struct described_turns;
+template <class Program, class Keyed, class... Offset, class... Of, class... Nodes>
+struct described_turns<Program, Keyed, pack<domain<groups_between_offsets<Offset>, Of, Nodes>...>> {
+  static std::string ptx(grouped_description const& d) {
+    described_keys<Keyed> const keys(d);
+    gpu::full_request whole{};
+    whole.type = &type_of<Program>();
+    whole.f = d.whole;
+    gpu::segments_request segments[sizeof...(Of)]{};
+    gpu::turns_request r{};
+    r.whole = d.in_turns.blocks.of[0] > 0 ? &whole : nullptr;
+    r.keys = keys.joined;
+    r.segments_bytes = sizeof(pack<segments_read<Of, Nodes, Offset>...>);
+    r.definitions = &definitions_in_turns<Program, Keyed, domain<groups_between_offsets<Offset>, Of, Nodes>...>;
+    int i = 0;
+    auto const describe = [&](gpu::group_type const& t, char const* offset, std::size_t bytes) {
+      segments[i].type = &t;
+      segments[i].offset_type = offset;
+      segments[i].argument_bytes = bytes;
+      r.segments[i] = &segments[i];
+      ++i;
+    };
+    (describe(group_type_of<Of, Nodes>(), offset_text<Offset>(), sizeof(segments_read<Of, Nodes, Offset>)), ...);
+    return gpu::ptx_of(gpu::unit_of(r, d.in_turns), d.head.facts.target);
+  }
+};
+/// Groupings by segment that may take turns.
+template <class... Options, class R, class Program, class Keyed>
+[[gnu::cold]] void describe_turns(grouped_description& out, R const& r, Program const*, Keyed const*) {
+  using Pipe = decltype(pipe_for<Options...>(r.pipe));
+  using Items = std::remove_cvref_t<decltype(r.folds)>;
+  using Segments = decltype(segments_in_reduction(r, std::declval<Pipe const&>()));
+  if constexpr (Segments::size > 0) {
+    int const before = domains_before(out, r);
+    for_each_index<Items::size>([&](auto i) {
+      if constexpr (folds_segments<std::remove_cvref_t<decltype(get<i>(r.folds))>, Pipe>)
+        out.domains[std::size_t(before + i - whole_folds_before<i>(&r.folds))].number_in_turns = number_of_segments<i, Pipe>(static_cast<Items const*>(nullptr));
+    });
+    if constexpr (Program::lowerable && Segments::size <= max_segments_in_turns)
+      out.ptx_of_turns = &described_turns<Program, Keyed, Segments>::ptx;
+  }
+}
 /// Keyed groupings whose elements another read may fold too.
 template <bool Fast, class... Options, class R>
 [[gnu::cold]] void describe_keys_beside(grouped_description& out, R const& r, contract c) {
@@ -240,6 +285,7 @@ template <bool Fast, class... Options, class R>
   out.whole.keys_beside = true;
   if constexpr (Program::lowerable)
     out.ptx_of_whole = &ptx_of_whole<Program, Domains>;
+  describe_turns<Options...>(out, r, static_cast<Program const*>(nullptr), static_cast<Domains const*>(nullptr));
 }
 /// What mixed_read knows of a matrix whose columns, rows and whole may share a read.
 template <bool Fast, class... Options, class R>

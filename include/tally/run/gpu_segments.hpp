@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tally/plan/segments.hpp>
+#include <tally/plan/segments_read.hpp>
 #include <tally/run/gpu_groups.hpp>
 
 namespace tally::inline v0::gpu {
@@ -15,16 +16,15 @@ struct segments_request {
   kernels_of<segments_plan>* kernels;
   char const* offset_type; ///< as device text
   int words_per_place;     ///< 32-bit words of all states, each state in words of its own
-  void* program;           ///< pointers of staged columns are replaced in place
-  void const* nodes;
+  void* argument;          ///< what plan/segments_read.hpp calls segments_read; pointers of staged columns are replaced in place
+  std::size_t argument_bytes;
+  segments_memory* memory; ///< in there: the caller says where answers go, the door fills in the rest
   column_place columns[max_sources];
-  facts f; ///< the target is filled in by the door; the extent is that of the program
-  void const* offsets; ///< in memory that the device reads
-  i64 entries; ///< two at least
-  void const* count; ///< in device memory: how many segments there are, at most entries - 1; null: so many
-  i64 base;    ///< what is taken off every offset
-  answer_arrays to;
-  int ordinal; ///< of the device that runs it
+  facts f;       ///< the target is filled in by the door; the extent is that of the program
+  i64 segments;  ///< one at least; at most so many where they are counted
+  bool counted;  ///< the device knows how many there are
+  i64 base;      ///< what is taken off every offset
+  int ordinal;   ///< of the device that runs it
   stream_ref stream;
   segments_plan const* given = nullptr; ///< a plan to use instead of the planner's; null: none
   bool told = true;     ///< faults_of is asked; false: nobody asks, and what is wrong leaves no trace

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <tuple>
 
 #include <tally/pipeline/by_segment.hpp>
 #include <tally/run/cpu_segments.hpp>
+#include <tally/run/cpu_turns.hpp>
 #include <tally/run/gpu_segments.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
@@ -101,34 +103,72 @@ template <class Offset>
 
 } // namespace detail
 
+namespace detail {
+
+/// A grouping by segment on the host: its offsets checked, its walk, and its answers.
+template <class Domain>
+class segments_on_host;
+template <class Offset, class Program, class... Nodes>
+class segments_on_host<domain<groups_between_offsets<Offset>, Program, pack<Nodes...>>> {
+  using domain_type = domain<groups_between_offsets<Offset>, Program, pack<Nodes...>>;
+  using arrays = std::tuple<mdarray<group_answer_of<Nodes, Program>, 1>...>;
+  struct sink {
+    domain_type const& d;
+    arrays& to;
+    TALLY_INLINE void operator()(i64 s, typename Program::states const& states, i64 n) const {
+      check_overflow(d.program.leaves, states);
+      for_each_index<int(sizeof...(Nodes))>([&](auto i) TALLY_INLINE_LAMBDA {
+        std::get<i>(to)[static_cast<std::size_t>(s)] = group_answer(get<i>(d.nodes), d.program.leaves, states, n);
+      });
+    }
+  };
+
+public:
+  /// Throws wrong_residence, bad_offsets and null_column.
+  segments_on_host(domain_type const& d, int threads, bool takes_turns)
+      : d_(checked(d, threads)), to_(room_for(d_)), walk_(d_.program, d_.where, threads, takes_turns, sink{d_, to_}) {}
+  segments_on_host(segments_on_host const&) = delete;
+  auto& walk() { return walk_; }
+  /// The answers, after all tasks of the walk.
+  auto take() {
+    walk_.finish();
+    if constexpr (sizeof...(Nodes) == 1)
+      return std::move(std::get<0>(to_));
+    else
+      return std::move(to_);
+  }
+
+private:
+  domain_type d_;
+  arrays to_;
+  cpu::segments_walk<Program, Offset, sink> walk_;
+
+  static domain_type checked(domain_type d, int threads) {
+    d.where = counted(d.where, true, {});
+    if (gpu::residence_of(d.where.offsets) == gpu::residence::device)
+      throw wrong_residence("the offsets are in device memory and the run is on the CPU.");
+    check_offsets(d.where, d.program.extent, threads);
+    if constexpr (Program::leaf_count > 0) {
+      auto program = d.program;
+      if (program.extent > 0 && d.where.segments() > 0)
+        check_host_can_read(program);
+    }
+    return d;
+  }
+  static arrays room_for(domain_type const& d) {
+    i64 const extents[1] = {d.where.segments()};
+    return arrays(mdarray<group_answer_of<Nodes, Program>, 1>(extents)...);
+  }
+};
+
+} // namespace detail
+
 /// The answers of a grouping by segment, on the host.
 template <class Offset, class Program, class Nodes, class Source>
-auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> d, Source const&, on::cpu_place where, contract) {
-  d.where = detail::counted(d.where, true, {});
-  if (gpu::residence_of(d.where.offsets) == gpu::residence::device)
-    throw wrong_residence("the offsets are in device memory and the run is on the CPU.");
-  detail::check_offsets(d.where, d.program.extent, where.thread_count);
-  if constexpr (Program::leaf_count > 0) {
-    auto program = d.program;
-    if (program.extent > 0 && d.where.segments() > 0)
-      detail::check_host_can_read(program);
-  }
-  i64 const extents[1] = {d.where.segments()};
-  auto arrays = unpack(
-      [&](auto const&... node) {
-        return std::tuple(mdarray<detail::group_answer_of<std::remove_cvref_t<decltype(node)>, Program>, 1>(extents)...);
-      },
-      d.nodes);
-  cpu::fold_segments(d.program, d.where, where.thread_count, [&](i64 s, auto const& states, i64 n) TALLY_INLINE_LAMBDA {
-    detail::check_overflow(d.program.leaves, states);
-    for_each_index<Nodes::size>([&](auto i) TALLY_INLINE_LAMBDA {
-      std::get<i>(arrays)[static_cast<std::size_t>(s)] = detail::group_answer(get<i>(d.nodes), d.program.leaves, states, n);
-    });
-  });
-  if constexpr (Nodes::size == 1)
-    return std::move(std::get<0>(arrays));
-  else
-    return arrays;
+auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const&, on::cpu_place where, contract) {
+  detail::segments_on_host<domain<groups_between_offsets<Offset>, Program, Nodes>> segments(d, where.thread_count, false);
+  cpu::take_turns(where.thread_count, segments.walk());
+  return segments.take();
 }
 
 namespace detail {
@@ -138,51 +178,69 @@ constexpr char const* offset_text() {
   return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::i64" : "tally::u64") : (Offset(-1) < Offset(0) ? "tally::i32" : "tally::u32");
 }
 
-/// A request for a part of a domain's program, whose offsets a device reads less `base`.
+/// What a kernel is told of a domain, and of the part of its program that its offsets less `base` lie in.
 template <class Offset, class Program, class... Nodes>
-gpu::segments_request segments_request_for(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, Program& p, i64 base,
-                                           on::gpu_place where, contract c) {
+segments_read<Program, pack<Nodes...>, Offset> read_of(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, i64 base, i64 extent) {
+  return {d.program.part(base, extent), d.nodes, d.where, {}};
+}
+/// The request for that, which must outlive it.
+template <class Offset, class Program, class... Nodes>
+gpu::segments_request segments_request_for(segments_read<Program, pack<Nodes...>, Offset>& read, i64 base, on::gpu_place where, contract c) {
   static gpu::kernels_of<segments_plan> kernels;
   gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
-                          words_of(static_cast<typename Program::states const*>(nullptr)), &p, &d.nodes, {}, facts_of(p, target{}, c),
-                          d.where.offsets, d.where.entries, d.where.count, base, {}, where.ordinal, where.queue};
-  if (p.extent > 0)
-    places_of(p, r.columns);
+                          words_of(static_cast<typename Program::states const*>(nullptr)), &read, sizeof read, &read.memory, {},
+                          facts_of(read.program, target{}, c), read.at.segments(), read.at.count != nullptr, base, where.ordinal, where.queue};
+  if (read.program.extent > 0)
+    places_of(read.program, r.columns);
   return r;
 }
 
-/// Offsets in host memory are checked and only what lies between the first and the last is moved to the device; offsets in device
-/// memory are read by the kernel alone, which reports what is wrong with them.
+/// A read by segment of at least one, by a GPU. Offsets in host memory, which have been checked, are moved to the device; offsets in device memory are
+/// read by the kernel alone, which reports what is wrong with them.
+template <class Domain>
+class segments_on_gpu;
 template <class Offset, class Program, class... Nodes>
-auto segments_on_gpu(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, on::gpu_place where, contract c, bool on_device) {
-  i64 const segments = d.where.segments();
-  i64 const base = on_device ? 0 : d.where.begin(0);
-  auto p = d.program.part(base, (on_device ? d.program.extent : d.where.begin(segments)) - base);
-  auto r = segments_request_for(d, p, base, where, c);
-  if (r.ordinal < 0)
-    r.ordinal = gpu::home_of(r.columns, decltype(p.columns)::size);
-  if (r.ordinal < 0)
-    r.ordinal = 0;
-  gpu::device_memory moved;
-  if (!on_device) {
-    moved = gpu::stage(d.where.offsets, sizeof(Offset) * static_cast<std::size_t>(d.where.entries), r.ordinal, r.stream);
-    r.offsets = moved.data();
+class segments_on_gpu<domain<groups_between_offsets<Offset>, Program, pack<Nodes...>>> {
+public:
+  using domain_type = domain<groups_between_offsets<Offset>, Program, pack<Nodes...>>;
+  using read_type = segments_read<Program, pack<Nodes...>, Offset>;
+  /// Of the part of the source that `read` is told of, whose offsets have `base` taken off; it must outlive this.
+  segments_on_gpu(domain_type const& d, read_type& read, i64 base, on::gpu_place where, contract c, bool on_device)
+      : d_(d), read_(read), request_(segments_request_for(read, base, where, c)) {
+    if (request_.ordinal < 0)
+      request_.ordinal = gpu::home_of(request_.columns, decltype(read.program.columns)::size);
+    if (request_.ordinal < 0)
+      request_.ordinal = 0;
+    if (!on_device) {
+      moved_ = gpu::stage(d.where.offsets, sizeof(Offset) * static_cast<std::size_t>(d.where.entries), request_.ordinal, request_.stream);
+      read.at.offsets = static_cast<Offset const*>(moved_.data());
+    }
+    answers_.emplace(d.where.segments(), request_.ordinal, request_.stream);
+    read.memory.to = answers_->places();
+    request_.told = on_device || any_checked(leaves_of<Program>);
   }
-  answers_on_device<Program, Nodes...> answers(segments, r.ordinal, r.stream);
-  r.to = answers.places();
-  gpu::staged_columns staged;
-  r.told = on_device || any_checked(leaves_of<Program>);
-  gpu::enqueue(r, staged);
-  if (r.told) {
-    auto const faults = gpu::faults_of(r);
-    if (faults.wrong_offset >= 0)
-      throw_wrong(d.where, faults.wrong_offset, p.extent, r.ordinal, r.stream);
-    if (faults.overflow)
-      throw_overflow();
+  segments_on_gpu(segments_on_gpu const&) = delete;
+  gpu::segments_request& request() { return request_; }
+  /// Waits for a request that was queued. Throws bad_offsets and overflow.
+  auto fetch() {
+    if (request_.told) {
+      auto const faults = gpu::faults_of(request_);
+      if (faults.wrong_offset >= 0)
+        throw_wrong(d_.where, faults.wrong_offset, read_.program.extent, request_.ordinal, request_.stream);
+      if (faults.overflow)
+        throw_overflow();
+    }
+    i64 const extents[1] = {d_.where.segments()};
+    return answers_->template fetch<1>(extents);
   }
-  i64 const extents[1] = {segments};
-  return answers.template fetch<1>(extents);
-}
+
+private:
+  domain_type d_;
+  read_type& read_;
+  gpu::segments_request request_;
+  gpu::device_memory moved_;
+  std::optional<answers_on_device<Program, Nodes...>> answers_;
+};
 
 } // namespace detail
 
@@ -197,8 +255,14 @@ auto compute_groups(domain<groups_between_offsets<Offset>, Program, pack<Nodes..
   if (!on_device)
     detail::check_offsets(d.where, d.program.extent, 0);
   if constexpr (Program::leaf_count > 0)
-    if (d.where.segments() > 0)
-      return detail::segments_on_gpu(d, where, c, on_device);
+    if (d.where.segments() > 0) {
+      i64 const base = on_device ? 0 : d.where.begin(0), end = on_device ? d.program.extent : d.where.begin(d.where.segments());
+      auto read = detail::read_of(d, base, end - base); // of the source what has segments
+      detail::segments_on_gpu<decltype(d)> segments(d, read, base, where, c, on_device);
+      gpu::staged_columns staged;
+      gpu::enqueue(segments.request(), staged);
+      return segments.fetch();
+    }
   if (!on_device)
     return compute_groups(d, s, on::cpu, c);
   std::vector<Offset> here(static_cast<std::size_t>(d.where.entries)); // nothing is folded: the offsets themselves are the answer

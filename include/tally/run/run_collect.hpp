@@ -363,13 +363,13 @@ void run_collect_into_at(R const& r, pack<elements_output<Ts>...> const& outputs
 template <detail::collection R, class... Arguments>
   requires std::same_as<detail::verdict_on_collect_into<R, Arguments...>, allowed>
 void run_into(R const& r, Arguments&&... arguments) {
-  auto const outputs = detail::join_all(detail::elements_output_of(arguments)...);
+  auto const outputs = join_all(detail::elements_output_of(arguments)...);
   unpack(
       [&]<class... Options>(Options... options) {
         auto const c = detail::contract_in(options...);
         detail::at_place<detail::runnable_collection<R, on::gpu_place>>(r.pipe, [&](auto where) { detail::run_collect_into_at<Options...>(r, outputs, where, c); }, options...);
       },
-      detail::join_all(detail::option_of(arguments)...));
+      join_all(detail::option_of(arguments)...));
 }
 /// What run refuses, and outputs that do not hold the elements, are refused, and the type says why.
 template <detail::collection R, class... Arguments>

@@ -42,11 +42,6 @@ constexpr auto option_of(A& a) {
   else
     return pack<>{};
 }
-constexpr pack<> join_all() { return {}; }
-template <class One, class... More>
-constexpr auto join_all(One const& one, More const&... more) {
-  return join(one, join_all(more...));
-}
 
 template <class Answer>
 struct answer_types {
@@ -150,8 +145,8 @@ pack<Ts...> converted(Answers&& answers, pack<output<Ts>...> const&) {
 template <class R, class... Arguments>
   requires detail::runnable_into<R, Arguments...>
 void run_into(R const& r, Arguments&&... arguments) {
-  auto const options = detail::join_all(detail::option_of(arguments)...);
-  auto const outputs = detail::join_all(detail::output_of(arguments)...);
+  auto const options = join_all(detail::option_of(arguments)...);
+  auto const outputs = join_all(detail::output_of(arguments)...);
   detail::check_outputs(outputs);
   auto values = detail::converted(unpack([&](auto... o) { return run(r, o...); }, options), outputs);
   auto const where = unpack([](auto... o) { return detail::place_in(o...); }, options);

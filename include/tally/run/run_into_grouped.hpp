@@ -286,8 +286,8 @@ bool written_by_kernel(R const& r, Outputs const& outputs, on::gpu_place where, 
 template <grouped_reduction R, class... Arguments>
   requires detail::runnable_into_grouped<R, Arguments...>
 void run_into(R const& r, Arguments&&... arguments) {
-  auto const options = detail::join_all(detail::option_of(arguments)...);
-  auto const outputs = detail::join_all(detail::group_output_of(arguments)...);
+  auto const options = join_all(detail::option_of(arguments)...);
+  auto const outputs = join_all(detail::group_output_of(arguments)...);
   for_each_index<std::remove_cvref_t<decltype(outputs)>::size>([&](auto i) { detail::check_group_output(get<i>(outputs), i + 1); });
   unpack(
       [&]<class... Options>(Options... o) {

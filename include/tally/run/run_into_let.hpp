@@ -69,9 +69,9 @@ template <detail::reduction_with_lets R, class... Arguments>
 void run_into(R const& r, Arguments&&... arguments) {
   auto const outputs = [&] {
     if constexpr (is_grouped<R>)
-      return detail::join_all(detail::group_output_of(arguments)...);
+      return join_all(detail::group_output_of(arguments)...);
     else
-      return detail::join_all(detail::output_of(arguments)...);
+      return join_all(detail::output_of(arguments)...);
   }();
   if constexpr (is_grouped<R>)
     for_each_index<std::remove_cvref_t<decltype(outputs)>::size>([&](auto i) { detail::check_group_output(get<i>(outputs), i + 1); });
@@ -83,7 +83,7 @@ void run_into(R const& r, Arguments&&... arguments) {
         constexpr bool possible = detail::runnable_with_lets<R, Options..., on::gpu_place>;
         detail::at_place<possible>(r.pipe, [&](auto where) { detail::run_into_with_lets_at<Options...>(r, outputs, where, c); }, options...);
       },
-      detail::join_all(detail::option_of(arguments)...));
+      join_all(detail::option_of(arguments)...));
 }
 
 /// What run refuses, and outputs that do not hold the answers, are refused, and the type says why.

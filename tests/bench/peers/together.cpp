@@ -71,3 +71,29 @@ extern "C" __attribute__((visibility("default"))) int table_together(int apart, 
     return std::fprintf(stderr, "%s\n", e.what()), 1;
   }
 }
+
+/// Sums of segments, written as doubles, and the sum of all behind them, with or without a histogram over [0, 16] of 64 bins; or, with other offsets, their
+/// greatest elements instead of both.
+extern "C" __attribute__((visibility("default"))) int segments_together(int apart, float const* x, long long n, int const* offsets, long long segments, int const* others,
+                                                                        long long other_segments, int counts, double* out) {
+  try {
+    auto const pipe = from(device(x, n));
+    auto const sums = by_segment(device(offsets, segments + 1), sum(_1));
+    if (others != nullptr) {
+      auto const [by, greatest] = computed(apart != 0, pipe, sums, by_segment(device(others, other_segments + 1), max(_1)));
+      put(by, out);
+      out[segments] = 0;
+    } else if (counts != 0) {
+      auto const [total, by, parts] = computed(apart != 0, pipe, sum(_1), sums, histogram(_1, 0, 16, 64));
+      put(by, out);
+      out[segments] = total;
+    } else {
+      auto const [total, by] = computed(apart != 0, pipe, sum(_1), sums);
+      put(by, out);
+      out[segments] = total;
+    }
+    return 0;
+  } catch (std::exception const& e) {
+    return std::fprintf(stderr, "%s\n", e.what()), 1;
+  }
+}
