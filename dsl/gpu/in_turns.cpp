@@ -103,6 +103,7 @@ unit unit_of(turns_request const& r, turns_planned const& p) {
   std::string segments;
   for_each_segments(r, [&](int i, segments_request const& one) {
     std::string const name = name_of_segments(one, p.plan.segments[i]);
+    if (p.plan.segments[i].in_windows) u.extra_headers.push_back("tally/kernel/exact_segments.cuh");
     u.assertions += formatted("static_assert(sizeof({}) == {}, \"host and device lay segments out alike\");\n", name, one.argument_bytes);
     segments += formatted("{}{}", i > 0 ? ", " : "", name);
   });

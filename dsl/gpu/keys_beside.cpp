@@ -25,12 +25,12 @@ std::string name_of_keys(keys_beside_request const& one) {
 
 } // namespace
 
-keys_of_read plan_beside_each_other(keys_beside_request* const (&all)[max_keys_beside], int ordinal) {
+keys_of_read plan_beside_each_other(keys_beside_request* const (&all)[max_keys_beside], int ordinal, bool beside_exact) {
   keys_of_read out{};
   for (int i = 0; i < max_keys_beside; ++i)
     if (all[i] != nullptr) {
       all[i]->keys.f.of.target = target_of(ordinal);
-      all[i]->planned = make_keys_beside_plan(all[i]->keys.f, most_bytes_beside - out.shared_bytes());
+      all[i]->planned = make_keys_beside_plan(all[i]->keys.f, most_bytes_beside - out.shared_bytes(), beside_exact);
       if (all[i]->planned.joins) out.of[i] = all[i];
     }
   return out;

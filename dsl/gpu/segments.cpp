@@ -27,6 +27,7 @@ char* room_for_zeros(segments_request& r, std::size_t bytes) {
 
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p) {
   unit u = unit_of_group(t, "tally/kernel/segments.cuh");
+  if (p.in_windows) u.extra_headers.push_back("tally/kernel/exact_segments.cuh");
   u.name_expression = formatted("tally::kernel::segments<{}, tally::segments_read<{}, {}, {}>>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }

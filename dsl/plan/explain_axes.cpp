@@ -27,7 +27,21 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
   }
 }
 
+namespace {
+/// Rows of exact sums.
+void word_exact_rows(domain_description& d) {
+  i64 const extent = d.of.facts.extent;
+  d.of.facts.extent = extent * d.groups;
+  word_segments_of_gpu(d);
+  d.of.facts.extent = extent;
+  d.shape = formatted("rows are segments of one size: a warp folds exact sums in windows of its own, long rows in parts of {} leaves", d.of_segments.leaves_per_part);
+  for (auto& s : d.of.sources)
+    if (s.bytes_per_element > 0) s.load = "by a warp for a row", s.why = s.staged ? "rows follow each other, after a copy from host memory" : "rows follow each other";
+}
+} // namespace
+
 void word_axes_of_gpu(domain_description& d) {
+  if (d.exact_rows) return word_exact_rows(d);
   d.planned = make_axes_plan({d.of.facts, d.at});
   axes_plan const& p = d.planned.plan;
   axes_cut const& cut = d.planned.cut;

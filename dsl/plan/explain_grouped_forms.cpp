@@ -67,7 +67,7 @@ words::json domain_of(domain_description const& d) {
               {"sets", d.planned.cut.sets},
               {"chunks", d.planned.cut.chunks},
               {"leaves_of_chunk", d.planned.cut.leaves_of_chunk}};
-  if (d.kind == grouping_kind::segments && d.blocks > 0)
+  if ((d.kind == grouping_kind::segments || d.route == "segments") && d.blocks > 0)
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_segments.threads_per_block()}};
   if (d.route == "mixed" || (d.is_let && d.shares_read)) launch = words::json::object();
   bool const elements = d.kind == grouping_kind::elements && d.blocks > 0;
@@ -113,7 +113,7 @@ words::json domain_of(domain_description const& d) {
                    : elements ? spell(written, int(d.of.sources.size()), d.arrays)
                    : keys                                                        ? folds_of_keys
                    : found                                                       ? spell(d.of_search.plan) + ", " + folds_of_keys
-                   : d.kind == grouping_kind::segments && d.blocks > 0           ? spell(d.of_segments)
+                   : (d.kind == grouping_kind::segments || d.route == "segments") && d.blocks > 0           ? spell(d.of_segments)
                    : planned_axes                                                ? spell(d.planned.plan, d.of.facts.source_count)
                    : d.kind == grouping_kind::whole && d.of.on_gpu && d.of.reads() ? spell(d.of.planned.plan, d.of.facts.source_count, d.of.facts.fold_count)
                                                                                : ""},

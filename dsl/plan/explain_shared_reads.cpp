@@ -20,7 +20,7 @@ void plan_keys_beside(grouped_description& d) {
   i64 room = most_bytes_beside;
   for (auto& one : d.domains)
     if (d.head.on_gpu && one.number_beside >= 0 && reads(one)) {
-      one.of_beside = make_keys_beside_plan(keys_of(one), room);
+      one.of_beside = make_keys_beside_plan(keys_of(one), room, d.whole.any_exact());
       room -= one.of_beside.joins ? one.of_beside.shared_bytes : 0;
     }
   d.mixed.bytes_beside = most_bytes_beside - room;

@@ -87,9 +87,9 @@ std::string spell(elements_plan const& p, int sources, int arrays) {
 std::string spell(segments_plan const& p) {
   return formatted("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
                      ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}, .counted = {}, "
-                     ".segments_per_lane = {}}}",
+                     ".segments_per_lane = {}, .in_windows = {}}}",
                      p.warps_per_block, p.blocks_per_multiprocessor, p.tile_elements, p.elements_per_lane, p.rows_in_flight,
-                     p.leaves_per_part, p.counted, p.segments_per_lane);
+                     p.leaves_per_part, p.counted, p.segments_per_lane, p.in_windows);
 }
 
 std::string spell(one_segment_plan const& p) {

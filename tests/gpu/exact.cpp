@@ -7,7 +7,12 @@
 
 #include "exact/vectors.hpp"
 #include "gpu/on_device.hpp"
+#include "gpu/same_arrays.hpp"
+#include "gpu/watchdog.hpp"
 
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace {
@@ -290,4 +295,47 @@ TEST_CASE("small floats, columns that lie apart, parts on both sides") {
   auto const left = partial(from(std::span<float const>(x).first(12345)) | sum, exact, on::cpu);
   auto const right = partial(from(device(dx.data() + 12345, dx.size() - 12345)) | sum, exact, on::gpu, starting_at(12345));
   CHECK(same_bits(finish(merge(left, right)), run(from(x) | sum, exact, on::cpu)));
+}
+
+TEST_CASE("rows and segments that a warp folds in its windows have the bits of the CPU, whatever they hold") {
+  if (no_kernels()) return;
+  std::mt19937 random(11);
+  i64 const n = 3'000'000;
+  auto wild = uneven_numbers<float>(std::size_t(n), 5); // of all sizes, some that leave any window, some that are not finite
+  for (std::size_t i = 0; i < wild.size(); i += 97) wild[i] = std::ldexp(wild[i], int(random() % 200) - 100);
+  for (std::size_t i = 1000; i < wild.size(); i += 100'003) wild[i] = i % 2 == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  auto const f64 = uneven_numbers<double>(std::size_t(n), 6);
+  std::vector<bf16> small(f64.size());
+  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(static_cast<float>(f64[i]));
+  std::vector<int> offsets{3};
+  while (offsets.back() < n) offsets.push_back(int(std::min<i64>(n, offsets.back() + i64(random()) % (random() % 7 == 0 ? 100'000 : 700))));
+  auto const both = [&](auto const& r) {
+    CAPTURE(text_of(r));
+    CHECK(same_arrays(run(r, on::cpu, exact), run(r, on::gpu, exact)));
+    tally_test_progress();
+  };
+  both(from(wild) | by_segment(offsets, sum, mean));
+  both(from(f64, wild) | filter(_1 > 0.) | by_segment(offsets, sum(_1 * _1), sum(_2)));
+  both(from(small) | by_segment(offsets, sum));
+  both(from(wild) | by_segment(offsets, sum, max)); // not only sums
+  for (i64 const width : {1, 100, 128, 129, 1000, 1024, 5003, 70'000, 1'000'000}) {
+    CAPTURE(width);
+    i64 const rows = n / width;
+    both(from(shaped(wild.data(), rows, width)) | over<1>(sum, mean));
+    both(from(shaped(f64.data(), rows, width), shaped(wild.data(), rows, width)) | over<1>(sum(_1 * _2)));
+    both(from(shaped(small.data(), rows, width)) | map(_1 * 3.f) | reduce(over<1>(sum(_1 * cast<float>(index_along<1>))), sum));
+    both(from(shaped(wild.data(), rows, width)) | over<0>(sum));
+  }
+  auto const cube = from(shaped(wild.data(), 10, 100, 3000));
+  both(cube | reduce(over<2>(sum), over<1, 2>(sum), over<0, 2>(sum)));
+  auto const out = gpu::allocate(100 * sizeof(float), 0);
+  on_device<float> const there(wild);
+  enqueue(from(shaped(device(static_cast<float const*>(there.data()), n), 100, 30'000)) | over<1>(sum), static_cast<float*>(out.data()), on::gpu, exact);
+  std::vector<float> came(100);
+  gpu::copy(came.data(), out.data(), came.size() * sizeof(float), 0);
+  gpu::wait(0);
+  auto const expected = run(from(shaped(wild.data(), 100, 30'000)) | over<1>(sum), on::cpu, exact);
+  bool same = true;
+  for (std::size_t i = 0; i < came.size(); ++i) same = same && std::bit_cast<unsigned>(came[i]) == std::bit_cast<unsigned>(expected[i]);
+  CHECK(same);
 }

@@ -83,7 +83,7 @@ TEST_CASE("walks that take turns whatever the types, the contracts and the align
   same_and_in_turns(from(ints) | reduce(max(_1), by_segment(offsets, sum(_1))), 1, fast);
   same_and_in_turns(from(f64) | reduce(max(_1), by_segment(offsets, sum(_1))), 1, exact);
   same_and_in_turns(from(f64) | reduce(sum(_1), by_segment(offsets, sum(_1), max(_1))), 1, exact);
-  same_and_in_turns(from(f64, ints) | reduce(sum(_1 * _1), mean(_1), by_segment(offsets, max(_2)), sum(_2), by_key(abs(_2) % 5, 5, sum(_1))), 2, exact);
+  same_and_in_turns(from(f64, ints) | reduce(sum(_1 * _1), mean(_1), by_segment(offsets, max(_2)), sum(_2), by_key(abs(_2) % 5, 5, count)), 2, exact);
   on_device<float> const d(uneven_numbers<float>(std::size_t(n)));
   auto const host = d.back();
   on_device<int> const there(some_offsets(n - 8, 3000, 11));

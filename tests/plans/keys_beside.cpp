@@ -64,7 +64,9 @@ TEST_CASE("keys join the folds of the whole, the read of a matrix, or each other
   CHECK(shared_of(m | reduce(over<1>(sum), sum)) == each{false, true});
   CHECK(shared_of(from(matrix<float>(8192, 400)) | reduce(over<1>(sum), histogram(0, 1, 256))) == each{false, false});
   CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 100'000, sum(_1)))) == each{false, false});
-  CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 16, sum(_1))), exact) == each{true, false});
+  CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 16, sum(_1))), exact) == each{false, false});
+  CHECK(shared_of(x | reduce(sum(_1), by_key(_2, 16, count), by_key(_2, 9, max(_1))), exact) == each{true, false, false});
+  CHECK(shared_of(x | reduce(max(_1), by_key(_2, 16, sum(_1))), exact) == each{true, false});
 }
 
 TEST_CASE("a table that does not fit beside tiles leaves the matrix one read") {

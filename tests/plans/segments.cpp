@@ -24,9 +24,9 @@ facts facts_for(R const& r) {
 TEST_CASE("a tile is a leaf of f32, eight elements a lane, eight warps a block") {
   auto const p = make_segments_plan(facts_for(from(made_up<float>(1 << 20)) | sum));
   CHECK(p == segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, .elements_per_lane = 8,
-                           .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0});
+                           .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0, .in_windows = false});
   CHECK(spell(p) == "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
-                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0}");
+                    ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0, .in_windows = false}");
 }
 
 TEST_CASE("tiles stay within the shared memory that every chip has, and are no longer than a leaf") {
@@ -66,6 +66,19 @@ TEST_CASE("segments of few elements on average are read by a lane each, two at o
   CHECK(of(from(x) | reduce(variance, minmax), n / 8 + 1) == 0); // a lane folds four elements
   CHECK(of(from(x) | reduce(variance, minmax), n / 4 + 1) == 1);
   CHECK(of(from(y, y, y) | sum(_1 * _2 * _3), n / 4) == 0); // elements of many bytes
+}
+
+TEST_CASE("rows of exact sums are segments of one size, where they follow each other and are long enough") {
+  auto const of = [](auto const& r) { return explain(r, targets::h200, exact).details().domains[0]; };
+  auto const x = made_up<float>(1 << 24);
+  CHECK(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum, mean)).exact_rows);
+  CHECK(of(from(shaped(x, 64, 64, 1 << 12)) | over<1, 2>(sum)).exact_rows);
+  CHECK(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum)).route == "segments");
+  CHECK_FALSE(of(from(shaped(x, 1 << 18, 1 << 6)) | over<1>(sum)).exact_rows);
+  CHECK_FALSE(of(from(shaped(x, 1 << 12, 1 << 12)) | over<0>(sum)).exact_rows);
+  CHECK_FALSE(of(from(shaped(x, 64, 64, 1 << 12)) | over<0, 2>(sum)).exact_rows);
+  CHECK_FALSE(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum, max)).exact_rows);
+  CHECK_FALSE(explain(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum), targets::h200).details().domains[0].exact_rows);
 }
 
 TEST_CASE("parts are longer where segments are") {

@@ -75,6 +75,15 @@ TEST_CASE("segments that are short on average compile, for every family and for 
   CHECK(compiles_for(many, from(x) | by_segment(offsets, sum, mean), chip, exact).segments_per_lane == 1);
 }
 
+TEST_CASE("exact sums of what a warp folds alone are folded in windows, while their digits have room") {
+  CHECK(compiles(from(x) | by_segment(offsets, sum, mean), targets::h200, exact).in_windows);
+  CHECK_FALSE(compiles(from(x) | by_segment(offsets, sum, max), targets::a100, exact).in_windows);
+  if (!gpu::can_compile()) return;
+  auto const rows = explain(from(shaped(made_up<float>(1 << 24), 1 << 12, 1 << 12)) | over<1>(sum), targets::h200, exact);
+  CHECK(rows.details().domains[0].exact_rows);
+  CHECK(rows.ptx().find("8segments") != std::string::npos);
+}
+
 TEST_CASE("as many segments as memory of the device says compile, and so do answers that are made there") {
   auto const counted = from(x) | by_segment(offsets, sum, mean).as_many_as(offsets.column.data);
   CHECK(compiles(counted, targets::h200).counted);

@@ -26,6 +26,25 @@ struct groups_between_offsets {
   }
 };
 
+/// The offsets of segments of one size, which are nowhere in memory.
+struct even_offsets {
+  i64 size;
+  i64 first = 0; ///< number of the one that [0] is
+  TALLY_INLINE constexpr i64 operator[](i64 s) const { return (first + s) * size; }
+  TALLY_INLINE constexpr even_offsets operator+(i64 s) const { return {size, first + s}; }
+};
+/// Rows as segments.
+struct evenly {};
+template <>
+struct groups_between_offsets<evenly> {
+  even_offsets offsets;
+  i64 entries;
+  i64 const* count = nullptr;
+
+  TALLY_INLINE constexpr i64 segments() const { return entries - 1; }
+  TALLY_INLINE constexpr groups_between_offsets with(i64) const { return *this; }
+};
+
 /// The elements of a program from `begin` on, as those of one segment: their rows know their positions in the source and in the
 /// segment.
 template <class Program>

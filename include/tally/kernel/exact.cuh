@@ -72,6 +72,19 @@ struct exact_room {
       carried = here >> 32;
     }
   }
+  /// What one warp has added, as a state.
+  __device__ __forceinline__ typename M::state state_of_warp(int warp) const {
+    typename M::state s;
+    i64 carried = 0;
+#pragma unroll(digits <= 24 ? digits / 2 : 1)
+    for (int k = 0; k < digits / 2; ++k) {
+      i64 const low = i64(digit[warp][2 * k]) + carried, high = i64(digit[warp][2 * k + 1]) + (low >> 32);
+      s.sum.word[k] = u32(low) | (u64(u32(high)) << 32);
+      carried = high >> 32;
+    }
+    s.special = special[warp];
+    return s;
+  }
   /// The words as a state, in the thread that made them.
   __device__ __forceinline__ typename M::state state() const {
     typename M::state s;

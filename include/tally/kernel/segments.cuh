@@ -201,6 +201,10 @@ __device__ __forceinline__ void find_segments(All const& all, i64 const (&cost)[
 template <segments_plan P, class Program>
 inline constexpr i64 elements_of_part = i64(shape_of<Program>.elements()) * P.leaves_per_part;
 
+/// How a warp folds a part in windows: kernel/exact_segments.cuh.
+template <segments_plan P, class Program>
+struct windows_of;
+
 /// Part k of a segment of n elements, by the whole warp: answered at once where it is the only one.
 template <segments_plan P, class All>
 __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin, i64 n, i64 k, int lane) {
@@ -209,8 +213,12 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
   constexpr i64 size = elements_of_part<P, Program>;
   i64 const left = n - k * size;
   int const leaves = left >= size ? P.leaves_per_part : int((left - 1) / elements + 1);
-  auto const rows = all.rows_from(segment, begin);
-  auto s = fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(all.p, rows, n, k * P.leaves_per_part, leaves, lane);
+  auto s = [&] {
+    if constexpr (P.in_windows)
+      return windows_of<P, Program>::fold(all.p, begin, n, k * P.leaves_per_part, leaves, lane);
+    else
+      return fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(all.p, all.rows_from(segment, begin), n, k * P.leaves_per_part, leaves, lane);
+  }();
   i64 const parts = (n - 1) / size + 1;
   // among segments of several nodes of a level, at most one begins in a stretch of a node's length, and at most one goes on there
   auto const place = [&](int level, i64 node) {
@@ -294,7 +302,7 @@ __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int cou
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   using Offset = cuda::std::remove_cvref_t<decltype(all.at.offsets[0])>;
   constexpr int straight = longest_straight<P, Program>, tile = P.tile_elements;
-  Offset const* const offsets = all.at.offsets + s;
+  auto const offsets = all.at.offsets + s;
   i64 const behind = all.at.segments() - s;
   int const last = behind < count + 32 ? int(behind) : count + 32; // offsets up to this one may be read
   auto const asked = [&](int i) { return offsets[i + lane < last ? i + lane : last]; };
@@ -316,7 +324,7 @@ __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int cou
     int const x = away <= u64(tile) ? int(away) : tile + 1, end = __shfl_down_sync(0xffffffffu, x, 1);
     i64 const left = all.cut.extent - origin;
     int const room = origin < 0 || left < 0 ? -1 : left < tile ? int(left) : tile;
-    bool const fits = lane < 31 && i + lane < count && x <= end && end <= room;
+    bool const fits = lane < 31 && i + lane < count && x <= end && end <= room && (!P.in_windows || end - x <= straight);
     int const fitting = __ffs(int(~__ballot_sync(0xffffffffu, fits))) - 1;
     bool const alone = fitting == 0 || (fitting == 1 && __shfl_sync(0xffffffffu, end, 0) > straight);
     int const next = i + (alone ? 1 : fitting);

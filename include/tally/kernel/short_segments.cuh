@@ -91,7 +91,7 @@ __device__ __forceinline__ int fold_short_run(All const& all, i64 s, int i, int 
   using Offset = cuda::std::remove_cvref_t<decltype(all.at.offsets[0])>;
   constexpr int each = P.elements_per_lane, of_lane = P.segments_per_lane;
   constexpr int rounds = longest_straight<P, Program> >= 4 * each ? 4 : 1;
-  Offset const* const offsets = all.at.offsets + s;
+  auto const offsets = all.at.offsets + s;
   auto const asked = [&](int k) { return offsets[k < count ? k : count]; };
   i64 const last = all.cut.extent - rounds * each; // reading from here on, a lane stays within the source
   Offset begins[of_lane], ends[of_lane];

@@ -64,6 +64,7 @@ struct domain_description {
   std::string cut;           ///< who takes which part
   axes_planned planned{};    ///< of axes on a GPU
   segments_plan of_segments{}; ///< of segments on a GPU
+  bool exact_rows = false;   ///< of axes: rows whose exact sums a GPU folds as those of segments
   bool is_counted = false;   ///< the device knows how many segments there are
   int number_in_turns = -1;  ///< of segments that may take turns with others: their number among those; -1: they may not
   bool takes_turns = false;  ///< in one launch with others

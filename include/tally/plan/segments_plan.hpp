@@ -18,6 +18,7 @@ struct segments_plan {
   int leaves_per_part;   ///< of a long segment, folded by one warp; a power of two
   bool counted;          ///< how many segments there are, the kernel reads
   int segments_per_lane; ///< segments of at most elements_per_lane elements that a lane reads where they lie, all at once; 0: few are so short
+  bool in_windows;       ///< exact sums of what a warp folds alone are folded as those of a full reduction
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   friend constexpr bool operator==(segments_plan const&, segments_plan const&) = default;
 };

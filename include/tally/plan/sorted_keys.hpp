@@ -23,6 +23,7 @@ namespace planning {
 /// Slots are read where they lie, and a longer one than neighbouring lanes fold by a warp with all the rows in flight that it may have.
 constexpr segments_plan choose_slot_folds(facts const& f) {
   segments_plan p = make_segments_plan(f);
+  p.in_windows = false;
   p.warps_per_block = 8;
   p.tile_elements = int(least_of(p.tile_elements, 32 * p.elements_per_lane));
   return p;

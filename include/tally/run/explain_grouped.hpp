@@ -39,6 +39,10 @@ template <class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_axes(domain_description const& d) {
   return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), d.planned.plan, d.of.facts.source_count), d.of.facts.target);
 }
+template <class Program, class Nodes>
+[[gnu::cold]] std::string ptx_of_exact_rows(domain_description const& d) {
+  return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<evenly>(), d.of_segments), d.of.facts.target);
+}
 template <class Offset, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
   return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), d.of.facts.target);
@@ -90,8 +94,9 @@ template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
   out.groups = out.at.groups;
   out.of.facts.extent = out.at.extent;
   out.on_host = cpu::detail::host_axes_of(d.program, out.at);
+  out.exact_rows = are_exact_rows<Program>(out.at);
   if constexpr (Program::lowerable)
-    out.ptx_of = &ptx_of_axes<Program, Nodes>;
+    out.ptx_of = out.exact_rows ? &ptx_of_exact_rows<Program, Nodes> : &ptx_of_axes<Program, Nodes>;
 }
 template <class Offset, class Program, class Nodes, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const& s) {

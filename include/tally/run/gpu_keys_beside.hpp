@@ -38,8 +38,9 @@ struct keys_of_read {
   }
 };
 
-/// Plans those that may join one read, one after the other, while its blocks have room; those that do are its keys. The target is that of a device.
-keys_of_read plan_beside_each_other(keys_beside_request* const (&all)[max_keys_beside], int ordinal);
+/// Plans those that may join one read, of exact sums or not, one after the other, while its blocks have room; those that do are its keys. The target is that of
+/// a device.
+keys_of_read plan_beside_each_other(keys_beside_request* const (&all)[max_keys_beside], int ordinal, bool beside_exact);
 /// Empties all slots, on the stream of the read and before it; the columns are those of the read, staged. `first_byte`: where tables begin in the
 /// shared memory of a block.
 void open(keys_of_read const&, column_place const* columns, i64 first_byte);

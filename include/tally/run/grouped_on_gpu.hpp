@@ -39,7 +39,7 @@ public:
     if constexpr (Domains::size > 0) {
       gpu::keys_beside_request* first[max_keys_beside]{};
       keys_.list(first, max_keys_beside);
-      possible = gpu::plan_beside_each_other(first, where_.ordinal);
+      possible = gpu::plan_beside_each_other(first, where_.ordinal, any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr)));
     }
     if constexpr (is_matrix) {
       joined_ = possible;

@@ -13,6 +13,7 @@
 #include <tally/run/gpu_segments.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
+#include <tally/run/segments_request.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
@@ -173,28 +174,11 @@ auto compute_groups(domain<groups_between_offsets<Offset>, Program, Nodes> const
 
 namespace detail {
 
-template <class Offset>
-constexpr char const* offset_text() {
-  return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::i64" : "tally::u64") : (Offset(-1) < Offset(0) ? "tally::i32" : "tally::u32");
-}
-
 /// What a kernel is told of a domain, and of the part of its program that its offsets less `base` lie in.
 template <class Offset, class Program, class... Nodes>
 segments_read<Program, pack<Nodes...>, Offset> read_of(domain<groups_between_offsets<Offset>, Program, pack<Nodes...>> const& d, i64 base, i64 extent) {
   return {d.program.part(base, extent), d.nodes, d.where, {}};
 }
-/// The request for that, which must outlive it.
-template <class Offset, class Program, class... Nodes>
-gpu::segments_request segments_request_for(segments_read<Program, pack<Nodes...>, Offset>& read, i64 base, on::gpu_place where, contract c) {
-  static gpu::kernels_of<segments_plan> kernels;
-  gpu::segments_request r{&group_type_of<Program, pack<Nodes...>>(), &kernels, offset_text<Offset>(),
-                          words_of(static_cast<typename Program::states const*>(nullptr)), &read, sizeof read, &read.memory, {},
-                          facts_of(read.program, target{}, c), read.at.segments(), read.at.count != nullptr, base, where.ordinal, where.queue};
-  if (read.program.extent > 0)
-    places_of(read.program, r.columns);
-  return r;
-}
-
 /// A read by segment of at least one, by a GPU. Offsets in host memory, which have been checked, are moved to the device; offsets in device memory are
 /// read by the kernel alone, which reports what is wrong with them.
 template <class Domain>

@@ -15,6 +15,7 @@
 #include <tally/run/layout_of.hpp>
 #include <tally/run/mdarray.hpp>
 #include <tally/run/run.hpp>
+#include <tally/run/segments_request.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
@@ -103,14 +104,6 @@ void places_in_grid(Program& p, axes_layout const& at, gpu::column_place* out) {
   });
 }
 
-/// The constants of a grouping's types, one object for each.
-template <class Program, class Nodes>
-gpu::group_type const& group_type_of() {
-  static gpu::group_type const type{&name_of<Program>,       &name_of<Nodes>, &definitions_of<Program>, sizeof(Program), alignof(Program),
-                                    sizeof(typename Program::states), sizeof(Nodes)};
-  return type;
-}
-
 /// Bytes of all answers of a group.
 template <class Program, class... Nodes>
 constexpr i64 bytes_of_answers(pack<Nodes...> const*) {
@@ -173,16 +166,53 @@ private:
 } // namespace detail
 
 namespace detail {
+/// Whether a program has only exact sums, of columns that lie as they are numbered: rows of it can be segments.
+template <class Program>
+inline constexpr bool has_exact_rows = false;
+template <class... Columns, class... Leaves>
+inline constexpr bool has_exact_rows<program<pack<Columns...>, Leaves...>> =
+    sizeof...(Leaves) > 0 && (true && ... && exact_monoid<typename Leaves::monoid_type>) && (true && ... && (planning::vector_loadable<Columns> || !memory_column<Columns>));
+/// Elements from which a row is worth a warp of its own, whose exact sums are folded in windows; shorter rows are folded element by element.
+inline constexpr i64 least_exact_row = 128;
+/// Whether groups are rows of such a program, one behind the other.
+template <class Program>
+bool are_exact_rows(axes_layout const& at) {
+  if (!has_exact_rows<Program> || at.reduced_axes != 1 || at.kept_axes > 1 || at.extent < least_exact_row)
+    return false;
+  bool follow = at.reduced[0].position_step == 1 && (at.kept_axes == 0 || at.kept[0].position_step == at.extent);
+  for_each_index<decltype(Program::columns)::size>([&](auto c) {
+    using Column = std::remove_cvref_t<decltype(get<c>(std::declval<Program const&>().columns))>;
+    if constexpr (memory_column<Column>)
+      follow = follow && at.reduced[0].steps[c] == 1 && (at.kept_axes == 0 || at.kept[0].steps[c] == at.extent);
+  });
+  return follow;
+}
+/// Queues such rows as segments of one size.
+template <class Program, class Nodes>
+void queue_exact_rows(Program const& p, Nodes const& nodes, axes_layout const& at, on::gpu_place where, contract c, answer_arrays const& to,
+                      gpu::staged_columns& staged, bool launches) {
+  segments_read<Program, Nodes, evenly> read{p, nodes, {{at.extent}, at.groups + 1}, {}};
+  read.program.extent = at.extent * at.groups;
+  read.memory.to = to;
+  auto request = segments_request_for(read, 0, where, c);
+  request.told = false;
+  request.launches = launches;
+  gpu::enqueue(request, staged);
+}
+
 /// Queues a grouping along axes on a GPU, its answers to device memory; there is something to fold. `staged` must live until the
 /// stream has passed.
 template <class Program, class Nodes>
-axes_planned queue_groups(Program& p, Nodes const& nodes, axes_layout const& at, on::gpu_place where, contract c, answer_arrays const& to,
+void queue_groups(Program& p, Nodes const& nodes, axes_layout const& at, on::gpu_place where, contract c, answer_arrays const& to,
                           gpu::staged_columns& staged, bool launches = true) {
   static gpu::kernels_of<axes_plan> kernels;
+  if constexpr (has_exact_rows<Program>)
+    if (are_exact_rows<Program>(at))
+      return queue_exact_rows(p, nodes, at, where, c, to, staged, launches);
   p.extent = at.extent;
   gpu::axes_request r{&group_type_of<Program, Nodes>(), &kernels, &p, &nodes, {}, {facts_of(p, target{}, c), at}, to, where.ordinal, where.queue, launches};
   places_in_grid(p, at, r.columns);
-  return gpu::enqueue(r, staged);
+  (void)gpu::enqueue(r, staged);
 }
 /// The GPU that a place means: the one it names, else the one that holds the columns, else the first.
 template <class Program>
