@@ -24,6 +24,12 @@ template <class F>
 void for_each_segments(turns_request const& r, F const& f) {
   for (int i = 0; i < max_segments_in_turns && r.segments[i] != nullptr; ++i) f(i, *r.segments[i]);
 }
+/// Whether anybody asks what was wrong.
+bool is_told(turns_request const& r) {
+  bool told = false;
+  for_each_segments(r, [&](int, segments_request const& one) { told = told || one.told; });
+  return told;
+}
 std::string name_of_segments(segments_request const& r, segments_plan const& p) {
   return formatted("tally::kernel::planned_segments<{}, {}, {}, {}>", spell(p), r.type->program(), r.type->nodes(), r.offset_type);
 }
@@ -55,8 +61,9 @@ zeros_of_turns lay_out(turns_request& r, turns_planned const& p) {
     zeros += segments_room(p.segments[i], one).bytes_of_zeros();
   });
   auto& first = *r.segments[0];
-  if (first.told) first.zeros = allocate(zeros, first.ordinal, first.stream);
-  void* const cleared = first.told ? first.zeros.data() : workspace(first.ordinal, first.stream, zeros, workspace_kind::cleared);
+  bool const told = is_told(r);
+  if (told) first.zeros = allocate(zeros, first.ordinal, first.stream);
+  void* const cleared = told ? first.zeros.data() : workspace(first.ordinal, first.stream, zeros, workspace_kind::cleared);
   auto* next_parts = parts > 0 ? static_cast<char*>(workspace(first.ordinal, first.stream, parts, workspace_kind::scratch)) : nullptr;
   auto* next_zeros = static_cast<char*>(cleared);
   for_each_segments(r, [&](int i, segments_request& one) {
@@ -145,7 +152,7 @@ queued_run enqueue(turns_request& r) {
   shape.block_threads = static_cast<unsigned>(p.plan.segments[0].threads_per_block());
   shape.dynamic_shared_bytes = static_cast<std::size_t>(std::max(p.shared_bytes, r.keys.shared_bytes()));
   if (!first.launches) return q;
-  auto const alone = first.told ? std::unique_lock<std::mutex>() : queueing_alone(q.ordinal);
+  auto const alone = is_told(r) ? std::unique_lock<std::mutex>() : queueing_alone(q.ordinal);
   clear(zeros.memory, zeros.bytes, q.ordinal, q.stream);
   if (r.whole != nullptr) open(r.keys, r.whole->columns, 0);
   launch(k, shape, arguments, q.stream);

@@ -65,6 +65,12 @@ std::vector<domain_description*> segments_of(grouped_description& d) {
     if (one.number_in_turns >= 0) found.push_back(&one);
   return found;
 }
+/// Facts of a program over the columns of the head, where these are.
+facts placed(grouped_description const& d, facts f) {
+  f.target = d.head.facts.target;
+  for (std::size_t c = 0; c < d.head.sources.size(); ++c) f.sources[c].address_alignment = d.head.sources[c].address_alignment;
+  return f;
+}
 /// Whether segments take turns with folds of the whole and keys beside them, or with each other.
 void plan_turns(grouped_description& d) {
   auto const segments = segments_of(d);
@@ -73,16 +79,11 @@ void plan_turns(grouped_description& d) {
   int keys = 0;
   for_each_beside(d, [&](domain_description const&) { ++keys; });
   auto* const whole = whole_of(d);
-  auto const placed = [&](facts f) {
-    f.target = d.head.facts.target;
-    for (std::size_t c = 0; c < d.head.sources.size(); ++c) f.sources[c].address_alignment = d.head.sources[c].address_alignment;
-    return f;
-  };
   turns_facts f{};
   f.any_whole = whole != nullptr || keys > 0;
-  f.whole = placed(d.whole);
+  f.whole = placed(d, d.whole);
   f.whole.keys_beside = keys > 0;
-  for (auto* one : segments) f.segments[f.count++] = {placed(one->of.facts), one->groups, one->is_counted};
+  for (auto* one : segments) f.segments[f.count++] = {placed(d, one->of.facts), one->groups, one->is_counted};
   d.in_turns = make_turns_plan(f);
   if (!d.in_turns.joins) return;
   for (auto* one : segments) one->takes_turns = true, one->of_segments = d.in_turns.plan.segments[one->number_in_turns];
@@ -98,8 +99,7 @@ void plan_whole(grouped_description& d) {
   if (reads_there == 0 || d.joined.joins || d.in_turns.joins) return;
   bool const any_whole = whole_of(d) != nullptr;
   if (!planning::keys_join_the_whole(reads_there, any_whole)) return read_keys_apart(d, "nothing else of this reduction is folded element by element");
-  d.whole.target = d.head.facts.target;
-  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.whole.sources[c].address_alignment = d.head.sources[c].address_alignment;
+  d.whole = placed(d, d.whole);
   d.of_whole = make_plan(d.whole);
   if (any_whole) d.domains.back().has_keys_beside = d.domains.back().of.facts.keys_beside = true;
 }

@@ -138,3 +138,23 @@ TEST_CASE("segments that the device counts take turns too, and segments of nothi
   std::vector<int> const empty{0, 0, 0};
   same_on_both(from(nothing) | reduce(sum(_1), by_segment(empty, sum(_1))));
 }
+
+TEST_CASE("offsets of the host and of the device take turns, and what is wrong with the latter is told") {
+  if (no_kernels()) return;
+  i64 const n = 100'000;
+  auto const x = uneven_numbers<float>(std::size_t(n));
+  auto const here = some_offsets(n, 700, 12);
+  on_device<int> const right(some_offsets(n, 3000, 13));
+  auto broken = right.back();
+  broken[3] = -7;
+  on_device<int> const wrong(broken);
+  auto const by = [](on_device<int> const& o) { return device(o.data(), o.size()); };
+  auto const there = right.back();
+  CHECK(same_arrays(run(from(x) | reduce(by_segment(here, sum(_1)), by_segment(there, max(_1)), mean(_1)), on::cpu),
+                    run(from(x) | reduce(by_segment(here, sum(_1)), by_segment(by(right), max(_1)), mean(_1)), on::gpu)));
+  for (int again = 0; again < 3; ++again) {
+    CHECK_THROWS_AS(run(from(x) | reduce(by_segment(here, sum(_1)), by_segment(by(wrong), max(_1))), on::gpu), bad_offsets);
+    CHECK_THROWS_AS(run(from(x) | reduce(by_segment(by(wrong), max(_1)), by_segment(here, sum(_1)), sum(_1)), on::gpu), bad_offsets);
+    tally_test_progress();
+  }
+}

@@ -26,9 +26,9 @@ struct turns_request {
 
 /// What the planner makes of them for a device; of columns in host memory the alignment is not known yet.
 turns_planned plan_turns(turns_request const&, int ordinal);
-/// Queues them; where no whole is folded, or its answers are made by the kernel, no states arrive. All segments are told, or none is; zeros of all live in
-/// the request of the first. Throws the typed errors of
-/// planning, compiling, staging and launching.
+/// Queues them; where no whole is folded, or its answers are made by the kernel, no states arrive.
+/// Zeros of all segments live in the request of the first.
+/// Throws the typed errors of planning, compiling, staging and launching.
 queued_run enqueue(turns_request&);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(turns_request const&, turns_planned const&);
