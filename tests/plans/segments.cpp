@@ -81,6 +81,23 @@ TEST_CASE("rows of exact sums are segments of one size, where they follow each o
   CHECK_FALSE(explain(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum), targets::h200).details().domains[0].exact_rows);
 }
 
+TEST_CASE("windows have room beside the tiles of a block, or there are none") {
+  facts f = facts_for(from(made_up<bf16>(1 << 20)) | sum);
+  f.folds[0].exact = true;
+  f.folds[0].state_bytes = 56;
+  CHECK(make_segments_plan(f).in_windows);
+  for (f.fold_count = 2; f.fold_count <= max_folds; ++f.fold_count) {
+    f.folds[f.fold_count - 1] = f.folds[0];
+    auto const p = make_segments_plan(f);
+    CHECK((!p.in_windows || p.warps_per_block * (planning::bytes_of_tile(f, p.tile_elements) + f.fold_count * (32 + 2 * 56)) <= 48 * 1024));
+  }
+  f.fold_count = max_folds;
+  CHECK_FALSE(make_segments_plan(f).in_windows);
+  f.fold_count = 2;
+  f.folds[1].exact = false;
+  CHECK_FALSE(make_segments_plan(f).in_windows);
+}
+
 TEST_CASE("parts are longer where segments are") {
   auto const f = facts_for(from(made_up<float>(1 << 28)) | sum);
   CHECK(make_segments_plan(f).leaves_per_part == 8);

@@ -76,15 +76,15 @@ constexpr int choose_segments_per_lane(facts const& f, i64 segments) {
   return !short_ones ? 0 : bytes <= 4 && f.state_bytes() <= 8 ? 2 : 1;
 }
 
-/// Whether there are only exact sums, and shared memory beside tiles for the digits of every warp.
-constexpr bool choose_windows(facts const& f) {
-  i64 bytes = 0;
+/// Whether there are only exact sums, and beside the tiles of a block, in the shared memory that every chip has, room for the digits of its warps.
+constexpr bool choose_windows(facts const& f, segments_plan const& p) {
+  i64 bytes = p.warps_per_block * bytes_of_tile(f, p.tile_elements);
   for (int i = 0; i < f.fold_count; ++i) {
     if (!f.folds[i].exact)
       return false;
     bytes += 256 + 8 * 2 * i64(f.folds[i].state_bytes); // of eight warps
   }
-  return f.fold_count > 0 && bytes <= 8 * 1024;
+  return f.fold_count > 0 && bytes <= 48 * 1024;
 }
 
 } // namespace planning
@@ -99,7 +99,7 @@ constexpr segments_plan make_segments_plan(facts const& f, i64 segments = 0) {
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_per_part = planning::choose_leaves_per_part(f, segments);
   p.segments_per_lane = planning::choose_segments_per_lane(f, segments);
-  p.in_windows = planning::choose_windows(f);
+  p.in_windows = planning::choose_windows(f, p);
   if (p.in_windows && f.state_bytes() <= 64)
     p.blocks_per_multiprocessor = 2;
   return p;
