@@ -2,6 +2,7 @@
 //
 // Which walks take turns in one launch, from numbers and from pipelines.
 #include "plans/made_up.hpp"
+#include "plans/shared_of.hpp"
 
 #include <tally/plan/turns.hpp>
 
@@ -14,15 +15,6 @@ using namespace tally;
 using made_up::numbers;
 
 namespace {
-
-template <class R, class... Options>
-auto shared_of(R const& r, Options... options) {
-  std::vector<bool> shared;
-  auto const e = explain(r, targets::h200, options...);
-  for (auto const& d : e.details().domains) shared.push_back(d.shares_read);
-  return shared;
-}
-using each = std::vector<bool>;
 
 constexpr i64 n = 1 << 26;
 

@@ -3,13 +3,13 @@
 // Which folds by key join the read of others, from numbers and from pipelines.
 #include "plans/keyed_facts.hpp"
 #include "plans/made_up.hpp"
+#include "plans/shared_of.hpp"
 
 #include <tally/plan/keys_beside.hpp>
 
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
 using namespace tally;
 using made_up::matrix, made_up::numbers;
@@ -17,15 +17,6 @@ using made_up::matrix, made_up::numbers;
 namespace {
 
 std::string why(keys_beside_planned const& p) { return p.why_not.count > 0 ? p.why_not.entries[0].reason : ""; }
-
-template <class R, class... Options>
-auto shared_of(R const& r, Options... options) {
-  std::vector<bool> shared;
-  auto const e = explain(r, targets::h200, options...);
-  for (auto const& d : e.details().domains) shared.push_back(d.shares_read);
-  return shared;
-}
-using each = std::vector<bool>;
 
 } // namespace
 

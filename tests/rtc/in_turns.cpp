@@ -2,12 +2,12 @@
 //
 // Kernels of walks that take turns, compiled from the pipeline a user writes down to a cubin. Needs NVRTC, no GPU.
 #include "plans/made_up.hpp"
+#include "rtc/ptx_of.hpp"
 
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <string>
 
 using namespace tally;
@@ -23,17 +23,8 @@ std::string compiled(R const& r, target const& chip, Options... options) {
   auto const e = explain(r, chip, options...);
   INFO(e.text());
   CHECK(e.details().in_turns.joins);
-  static bool const able = gpu::can_compile();
-  if (!able) {
-    static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
-    (void)said;
-    return {};
-  }
-  std::string ptx;
-  CHECK_NOTHROW(ptx = e.ptx());
-  return ptx;
+  return ptx_of(e);
 }
-bool has(std::string const& text, char const* what) { return text.empty() || text.find(what) != text.npos; }
 
 constexpr i64 n = 1 << 24;
 

@@ -3,12 +3,12 @@
 // Kernels that fold by key beside other folds, compiled from the pipeline a user writes down to a cubin, for one chip of each family that
 // differs in how tables meet. Needs NVRTC, no GPU.
 #include "plans/made_up.hpp"
+#include "rtc/ptx_of.hpp"
 
 #include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <string>
 
 using namespace tally;
@@ -26,17 +26,8 @@ std::string compiled(R const& r, target const& chip, int shared, Options... opti
   int n = 0;
   for (auto const& d : e.details().domains) n += d.shares_read ? 1 : 0;
   CHECK(n == shared);
-  static bool const able = gpu::can_compile();
-  if (!able) {
-    static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
-    (void)said;
-    return {};
-  }
-  std::string ptx;
-  CHECK_NOTHROW(ptx = e.ptx());
-  return ptx;
+  return ptx_of(e);
 }
-bool has(std::string const& text, char const* what) { return text.empty() || text.find(what) != text.npos; }
 
 } // namespace
 
