@@ -61,7 +61,9 @@ unit unit_of_group(group_type const& t, std::string const& kernel, std::string c
 }
 
 unit unit_of(group_type const& t, axes_plan const& p, int sources) {
-  return unit_of_group(t, p.route == axes_route::threads_along_group ? "along_group" : "across_groups", spell(p, sources));
+  unit u = unit_of_group(t, p.route == axes_route::threads_along_group ? "along_group" : "across_groups", spell(p, sources));
+  if (p.in_windows) u.extra_headers.push_back("tally/kernel/exact_across.cuh");
+  return u;
 }
 
 axes_planned enqueue(axes_request& r, staged_columns& staged) {

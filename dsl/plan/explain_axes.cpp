@@ -34,7 +34,8 @@ void word_exact_rows(domain_description& d) {
   d.of.facts.extent = extent * d.groups;
   word_segments_of_gpu(d);
   d.of.facts.extent = extent;
-  d.shape = formatted("rows are segments of one size: a warp folds exact sums in windows of its own, long rows in parts of {} leaves", d.of_segments.leaves_per_part);
+  d.shape = formatted("rows are segments of one size, their exact sums folded in windows: of lanes that share a row of up to {} elements, else of a warp, long rows "
+                      "in parts of {} leaves", d.of_segments.tile_elements / 4, d.of_segments.leaves_per_part);
   for (auto& s : d.of.sources)
     if (s.bytes_per_element > 0) s.load = "by a warp for a row", s.why = s.staged ? "rows follow each other, after a copy from host memory" : "rows follow each other";
 }
@@ -49,10 +50,11 @@ void word_axes_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   d.route = d.route.substr(d.route.rfind(':') + 1);
   if (!along)
-    d.shape = formatted("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}",
+    d.shape = formatted("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}{}",
                         several(p.threads_across, "thread"), p.threads_along(), several(p.groups_per_thread, "group"),
                         several(p.warps_per_block, "warp"),
-                        p.warps_on_lanes > 1 ? formatted(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "");
+                        p.warps_on_lanes > 1 ? formatted(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "",
+                        p.in_windows ? "; exact sums in windows of a thread" : "");
   else if (p.one_leaf)
     d.shape = formatted("neighbouring threads hold neighbouring elements of a group: {} in a warp, the loads of {} in flight together",
                         several(p.threads_across, "group"), several(p.batches, "group"));

@@ -297,7 +297,7 @@ TEST_CASE("small floats, columns that lie apart, parts on both sides") {
   CHECK(same_bits(finish(merge(left, right)), run(from(x) | sum, exact, on::cpu)));
 }
 
-TEST_CASE("rows and segments that a warp folds in its windows have the bits of the CPU, whatever they hold") {
+TEST_CASE("rows, columns and segments in windows of a warp or of a thread have the bits of the CPU, whatever they hold") {
   if (no_kernels()) return;
   std::mt19937 random(11);
   i64 const n = 3'000'000;
@@ -317,17 +317,27 @@ TEST_CASE("rows and segments that a warp folds in its windows have the bits of t
   both(from(wild) | by_segment(offsets, sum, mean));
   both(from(f64, wild) | filter(_1 > 0.) | by_segment(offsets, sum(_1 * _1), sum(_2)));
   both(from(small) | by_segment(offsets, sum));
-  both(from(wild) | by_segment(offsets, sum, max)); // not only sums
-  for (i64 const width : {1, 100, 128, 129, 1000, 1024, 5003, 70'000, 1'000'000}) {
+  both(from(wild) | by_segment(offsets, sum, max, argmin, count_if(_1 > 0.f))); // not only sums
+  std::vector<int> near{0};
+  while (near.back() < n) near.push_back(int(std::min<i64>(n, near.back() + i64(random()) % (random() % 50 == 0 ? 600 : 1 << random() % 7))));
+  both(from(wild) | by_segment(near, mean, argmax));
+  both(from(f64) | by_segment(near, sum));
+  for (i64 const width : {1, 3, 8, 31, 64, 100, 129, 200, 257, 1000, 1024, 5003, 70'000, 1'000'000}) {
     CAPTURE(width);
     i64 const rows = n / width;
     both(from(shaped(wild.data(), rows, width)) | over<1>(sum, mean));
     both(from(shaped(f64.data(), rows, width), shaped(wild.data(), rows, width)) | over<1>(sum(_1 * _2)));
     both(from(shaped(small.data(), rows, width)) | map(_1 * 3.f) | reduce(over<1>(sum(_1 * cast<float>(index_along<1>))), sum));
+    both(from(shaped(wild.data(), rows, width)) | over<1>(sum, argmax, min));
     both(from(shaped(wild.data(), rows, width)) | over<0>(sum));
+    both(from(shaped(wild.data(), rows, width), shaped(small.data(), rows, width)) | filter(_2 > 0.f) | over<0>(mean(_1), argmax(_1), count));
+    both(from(shaped(f64.data(), rows, width)) | over<0>(sum));
+    both(from(shaped(small.data(), rows, width)) | over<0>(variance, sum(_1 * 3.f)));
   }
   auto const cube = from(shaped(wild.data(), 10, 100, 3000));
   both(cube | reduce(over<2>(sum), over<1, 2>(sum), over<0, 2>(sum)));
+  both(cube | reduce(over<1>(mean, min), over<0>(sum(_1 * _1), count)));
+  both(from(shaped(f64.data(), 300, 1001), shaped(f64.data() + 7, 300, 1001)) | over<0>(sum(_1 * _2)));
   auto const out = gpu::allocate(100 * sizeof(float), 0);
   on_device<float> const there(wild);
   enqueue(from(shaped(device(static_cast<float const*>(there.data()), n), 100, 30'000)) | over<1>(sum), static_cast<float*>(out.data()), on::gpu, exact);

@@ -74,16 +74,17 @@ TEST_CASE("rows of exact sums are segments of one size, where they follow each o
   CHECK(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum, mean)).exact_rows);
   CHECK(of(from(shaped(x, 64, 64, 1 << 12)) | over<1, 2>(sum)).exact_rows);
   CHECK(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum)).route == "segments");
-  CHECK_FALSE(of(from(shaped(x, 1 << 18, 1 << 6)) | over<1>(sum)).exact_rows);
+  CHECK(of(from(shaped(x, 1 << 18, 1 << 6)) | over<1>(sum)).exact_rows);
+  CHECK(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum, max, count)).exact_rows);
   CHECK_FALSE(of(from(shaped(x, 1 << 12, 1 << 12)) | over<0>(sum)).exact_rows);
   CHECK_FALSE(of(from(shaped(x, 64, 64, 1 << 12)) | over<0, 2>(sum)).exact_rows);
-  CHECK_FALSE(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum, max)).exact_rows);
+  CHECK_FALSE(of(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(max)).exact_rows);
   CHECK_FALSE(explain(from(shaped(x, 1 << 12, 1 << 12)) | over<1>(sum), targets::h200).details().domains[0].exact_rows);
 }
 
 TEST_CASE("windows have room beside the tiles of a block, or there are none") {
   facts f = facts_for(from(made_up<bf16>(1 << 20)) | sum);
-  f.folds[0].exact = true;
+  f.folds[0].exact = f.folds[0].order_free = true;
   f.folds[0].state_bytes = 56;
   CHECK(make_segments_plan(f).in_windows);
   for (f.fold_count = 2; f.fold_count <= max_folds; ++f.fold_count) {
@@ -94,7 +95,12 @@ TEST_CASE("windows have room beside the tiles of a block, or there are none") {
   f.fold_count = max_folds;
   CHECK_FALSE(make_segments_plan(f).in_windows);
   f.fold_count = 2;
-  f.folds[1].exact = false;
+  f.folds[1].exact = false; // beside one
+  CHECK(make_segments_plan(f).in_windows);
+  f.folds[1].order_free = false;
+  CHECK_FALSE(make_segments_plan(f).in_windows);
+  f.folds[1].order_free = true;
+  f.folds[0].exact = false;
   CHECK_FALSE(make_segments_plan(f).in_windows);
 }
 

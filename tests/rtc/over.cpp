@@ -112,16 +112,11 @@ TEST_CASE("wide states, several columns, masks, and folds that do not commute") 
 }
 
 TEST_CASE("exact sums and means along axes") {
-  compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(sum)), targets::h200, exact);
-  compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance)), targets::h200, exact);
-  compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact);
-  auto const products = over<1>(sum(_1 * _2), sum(_1 * _1), sum(_2 * _2), sum(_1 * _2).where(_1 > 0.0), sum(_1 * _1).where(_1 > 0.0), sum(_2 * _2).where(_1 > 0.0));
-  auto const r = from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(products);
-  auto d = get<0>(r.folds).bind(detail::pipe_for<exact_contract>(r.pipe)); // six minutes of a compiler, so it is planned only
-  axes_layout const at = layout_of(r.pipe.source, decltype(d.where)::is_reduced);
-  d.program.extent = at.extent;
-  auto const p = make_axes_plan({facts_of(d.program, targets::a100, contract::exact), at}).plan;
-  CHECK(p.leaves_in_room == 8);
-  CHECK(p.leaves_in_room * sizeof(decltype(d.program)::states) <= 32 * 1024);
-  compiles(from(made_up<float>(1000, 1000)) | reduce(over<1>(moments<3>)), targets::a100, exact);
+  CHECK(compiles(from(made_up<float>(100, 100, 1000)) | reduce(over<0, 2>(sum)), targets::h200, exact).plan.threads_across == 1);
+  CHECK(compiles(from(made_up<float>(100, 100, 5)) | reduce(over<0, 2>(sum)), targets::h200, exact).plan.threads_across == 32);
+  CHECK(compiles(from(made_up<float>(16384, 16384)) | reduce(over<0>(sum)), targets::a100, exact).plan.groups_per_thread == 4);
+  CHECK(compiles(from(made_up<double>(16384, 16384)) | filter(_1 > 0.0) | reduce(over<0>(sum, count)), targets::b200, exact).plan.groups_per_thread == 1);
+  CHECK(compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance, max)), targets::h200, exact).plan.in_windows);
+  CHECK(compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact).plan.in_windows);
+  CHECK(compiles(from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(over<1>(sum(_1 * _2))), targets::a100, exact).plan.in_windows);
 }

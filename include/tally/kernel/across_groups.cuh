@@ -10,30 +10,12 @@
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/chunks.cuh>
+#include <tally/kernel/states_beside.cuh>
 #include <tally/kernel/strip.cuh>
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/axes_plan.hpp>
 
 namespace tally::inline v0::kernel {
-
-/// The states of V neighbouring groups.
-template <class State, int V>
-struct states_beside {
-  State of[V];
-};
-template <class M, int V>
-struct combine_beside {
-  M const& m;
-  using states = states_beside<typename M::state, V>;
-  __device__ __forceinline__ states operator()(states const& a, states const& b) const {
-    states s;
-#pragma unroll
-    for (int v = 0; v < V; ++v)
-      s.of[v] = m.combine(a.of[v], b.of[v]);
-    return s;
-  }
-  __device__ __forceinline__ states operator()(states const& a, states const& b, int) const { return (*this)(a, b); }
-};
 
 /// What a thread of a strip knows: where its groups begin and which lanes of a leaf are its own.
 template <axes_plan P, class Program>
@@ -134,22 +116,18 @@ constexpr bool any_by_row(pack<Leaves...> const*) {
   return (false || ... || !Leaves::monoid_type::law.commutative);
 }
 
-/// Feeds rows [row, row + Rows) of one leaf, `left` elements of which exist, to the folds that walk so. While some lanes are
-/// folded the loads of the next are on their way.
-template <axes_plan P, bool ByRow, int Rows, bool Whole, class Columns, class... Leaves, class Folds>
-__device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, axes_layout const& at,
-                                         strip_thread<P, program<Columns, Leaves...>> const& t, i64 leaf_start, i64 left, int row,
-                                         Folds& folds) {
-  using thread = strip_thread<P, program<Columns, Leaves...>>;
+/// Calls fold(i, on, row_at, again) for rows [row, row + Rows) of the lanes from i on, Together of them, of one leaf, `left` elements of which
+/// exist: whether element (b, r) of lane i + b does, its row of group v, and the same read once more. While some lanes are folded the loads of
+/// the next are on their way.
+template <axes_plan P, int Together, int Rows, bool Whole, class Program, class Fold>
+__device__ __forceinline__ void each_batch(Program const& p, axes_layout const& at, strip_thread<P, Program> const& t, i64 leaf_start, i64 left, int row,
+                                          Fold const& fold) {
+  using thread = strip_thread<P, Program>;
   using Place = grid_place<thread::columns>;
-  constexpr int lanes = thread::shape.lanes(), V = P.groups_per_thread;
-  constexpr int wanted = ByRow ? 8 : P.lanes_at_once;
-  constexpr int together = wanted < thread::lanes_of_thread ? wanted : thread::lanes_of_thread;
-  constexpr int steps = thread::lanes_of_thread / together;
+  constexpr int lanes = thread::shape.lanes(), V = P.groups_per_thread, steps = thread::lanes_of_thread / Together;
   grid_axis const& kept = at.kept[at.kept_axes > 0 ? at.kept_axes - 1 : 0];
   grid_axis const& along = at.reduced[at.reduced_axes > 0 ? at.reduced_axes - 1 : 0];
-  using batch = decltype(strip_of<P, together * Rows, V>(p.columns));
-  auto const there = [&](int i, int r) { return Whole || (row + r) * lanes + t.lane(i) < left; };
+  using batch = decltype(strip_of<P, Together * Rows, V>(p.columns));
   auto const place_of = [&](int i, int r) {
     i64 const e = (row + r) * lanes + t.lane(i);
     return t.place_of(at, leaf_start + (Whole || e < left ? e : left - 1));
@@ -157,7 +135,7 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
   Place next = t.place_of(at, leaf_start + row * lanes + t.lane(0)); // of the lane to load next, where one step leads on
   auto const load = [&](batch& rows, int i) {
 #pragma unroll
-    for (int b = 0; b < together; ++b) {
+    for (int b = 0; b < Together; ++b) {
       Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
@@ -167,7 +145,48 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
       next.move(along, P.threads_along());
     }
   };
-  auto const fold = [&](batch const& rows, int i) {
+  auto const seen = [&](auto const& rows, int i, int b, int r, int v, int slot) {
+    i64 const position = place_of(i + b, r).position;
+    return rows.row_at(p.columns, slot, v, position + v * kept.position_step, leaf_start + (row + r) * lanes + t.lane(i + b));
+  };
+  auto const fold_batch = [&](batch const& rows, int i) {
+    fold(
+        i, [&](int b, int r) { return Whole || (row + r) * lanes + t.lane(i + b) < left; },
+        [&](int b, int r, int v) { return seen(rows, i, b, r, v, b * Rows + r); },
+        [&](int b, int r, int v) {
+          auto one = strip_of<P, 1, V>(p.columns);
+          one.load(p.columns, place_of(i + b, r), 0, kept, V);
+          return seen(one, i, b, r, v, 0);
+        });
+  };
+  batch rows;
+  load(rows, 0);
+  if constexpr (steps == 1) {
+    fold_batch(rows, 0);
+  } else {
+    batch other;
+#pragma unroll 1
+    for (int i = 0; i < steps; i += 2) {
+      load(other, (i + 1) * Together);
+      fold_batch(rows, i * Together);
+      if (i + 2 < steps)
+        load(rows, (i + 2) * Together);
+      fold_batch(other, (i + 1) * Together);
+    }
+  }
+}
+
+/// Lanes of a thread whose elements are loaded together.
+template <axes_plan P, class Program, int Wanted = P.lanes_at_once>
+inline constexpr int lanes_together = Wanted < strip_thread<P, Program>::lanes_of_thread ? Wanted : strip_thread<P, Program>::lanes_of_thread;
+
+/// Feeds rows [row, row + Rows) of one leaf, `left` elements of which exist, to the folds that walk so.
+template <axes_plan P, bool ByRow, int Rows, bool Whole, class Columns, class... Leaves, class Folds>
+__device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, axes_layout const& at,
+                                         strip_thread<P, program<Columns, Leaves...>> const& t, i64 leaf_start, i64 left, int row,
+                                         Folds& folds) {
+  constexpr int together = lanes_together<P, program<Columns, Leaves...>, ByRow ? 8 : P.lanes_at_once>, V = P.groups_per_thread;
+  each_batch<P, together, Rows, Whole>(p, at, t, leaf_start, left, row, [&](int i, auto const& on, auto const& row_at, auto const&) {
 #pragma unroll
     for (int b = 0; b < together; ++b)
       for_each_index<int(sizeof...(Leaves))>([&](auto k) {
@@ -175,30 +194,42 @@ __device__ __forceinline__ void feed_rows(program<Columns, Leaves...> const& p, 
         if constexpr (cuda::std::remove_cvref_t<decltype(get<k>(folds))>::by_row == ByRow)
           get<k>(folds).add_lane(l, i + b, [&](auto& running) {
 #pragma unroll
-            for (int r = 0; r < Rows; ++r) {
-              i64 const position = place_of(i + b, r).position;
-              i64 const element = leaf_start + (row + r) * lanes + t.lane(i + b);
+            for (int r = 0; r < Rows; ++r)
 #pragma unroll
               for (int v = 0; v < V; ++v)
-                l.step(running, v, there(i + b, r), rows.row_at(p.columns, b * Rows + r, v, position + v * kept.position_step, element));
-            }
+                l.step(running, v, on(b, r), row_at(b, r, v));
           });
       });
-  };
-  batch rows;
-  load(rows, 0);
-  if constexpr (steps == 1) {
-    fold(rows, 0);
-  } else {
-    batch other;
-#pragma unroll 1
-    for (int i = 0; i < steps; i += 2) {
-      load(other, (i + 1) * together);
-      fold(rows, i * together);
-      if (i + 2 < steps)
-        load(rows, (i + 2) * together);
-      fold(other, (i + 1) * together);
-    }
+  });
+}
+
+/// The warps that share the lanes of a strip combine their states, which are then valid in warp 0, in threads with y = 0.
+template <axes_plan P, class Columns, class... Leaves, class Beside>
+__device__ __forceinline__ void meet_warps(program<Columns, Leaves...> const& p, strip_thread<P, program<Columns, Leaves...>> const& t, Beside& states,
+                                          typename program<Columns, Leaves...>::states* meeting) {
+  using Program = program<Columns, Leaves...>;
+  constexpr int V = P.groups_per_thread;
+  if constexpr (P.warps_on_lanes > 1) {
+    auto const slot = [&](int warp, int v) -> typename Program::states& {
+      return meeting[((int(threadIdx.x) / 32 / P.warps_on_lanes * P.warps_on_lanes + warp) * P.threads_across + t.x) * V + v];
+    };
+    __syncthreads(); // whoever still reads the last leaf's
+    if (t.y == 0)
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        for_each_index<int(sizeof...(Leaves))>([&](auto k) { get<k>(slot(t.warp, v)) = get<k>(states).of[v]; });
+    __syncthreads();
+    if (t.warp == 0 && t.y == 0)
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        for_each_index<int(sizeof...(Leaves))>([&](auto k) {
+          typename nth_t<k, Leaves...>::state of_warp[P.warps_on_lanes];
+#pragma unroll
+          for (int w = 0; w < P.warps_on_lanes; ++w)
+            of_warp[w] = get<k>(slot(w, v));
+          auto const& m = get<k>(p.leaves).monoid;
+          get<k>(states).of[v] = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of_warp);
+        });
   }
 }
 
@@ -208,7 +239,6 @@ __device__ __forceinline__ auto fold_strip_leaf(program<Columns, Leaves...> cons
                                                strip_thread<P, program<Columns, Leaves...>> const& t, i64 leaf,
                                                typename program<Columns, Leaves...>::states* meeting) {
   using Program = program<Columns, Leaves...>;
-  constexpr int V = P.groups_per_thread;
   i64 const start = leaf * strip_thread<P, Program>::shape.elements();
   i64 const left = at.extent - start;
   strip_folds<P, Program, Leaves...> folds;
@@ -232,28 +262,7 @@ __device__ __forceinline__ auto fold_strip_leaf(program<Columns, Leaves...> cons
   }
   auto states = [&]<class... Fs>(pack<Fs...>&) { return pack<typename Fs::states...>{}; }(folds);
   for_each_index<int(sizeof...(Leaves))>([&](auto k) { get<k>(states) = get<k>(folds).leaf(get<k>(p.leaves)); });
-  if constexpr (P.warps_on_lanes > 1) {
-    auto const slot = [&](int warp, int v) -> typename Program::states& {
-      return meeting[((int(threadIdx.x) / 32 / P.warps_on_lanes * P.warps_on_lanes + warp) * P.threads_across + t.x) * V + v];
-    };
-    __syncthreads(); // whoever still reads the last leaf's
-    if (t.y == 0)
-#pragma unroll
-      for (int v = 0; v < V; ++v)
-        for_each_index<int(sizeof...(Leaves))>([&](auto k) { get<k>(slot(t.warp, v)) = get<k>(states).of[v]; });
-    __syncthreads();
-    if (t.warp == 0 && t.y == 0)
-#pragma unroll
-      for (int v = 0; v < V; ++v)
-        for_each_index<int(sizeof...(Leaves))>([&](auto k) {
-          typename nth_t<k, Leaves...>::state of_warp[P.warps_on_lanes];
-#pragma unroll
-          for (int w = 0; w < P.warps_on_lanes; ++w)
-            of_warp[w] = get<k>(slot(w, v));
-          auto const& m = get<k>(p.leaves).monoid;
-          get<k>(states).of[v] = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of_warp);
-        });
-  }
+  meet_warps<P>(p, t, states, meeting);
   return states;
 }
 
@@ -264,6 +273,10 @@ __device__ __forceinline__ typename Program::states states_of(Beside const& s, i
   for_each_index<Program::leaf_count>([&](auto k) { get<k>(one) = get<k>(s).of[v]; });
   return one;
 }
+
+/// How a thread folds all its leaves where there are exact sums, in windows: kernel/exact_across.cuh.
+template <axes_plan P, class Program>
+struct strip_in_windows;
 
 /// Folds every group; the warps of a block take strips of groups, or share the lanes of one, and blocks take chunks of their leaves.
 template <axes_plan P, class Program, class Nodes>
@@ -280,14 +293,19 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   bool const holds = t.warp == 0 && t.y == 0;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
   States s[V];
-  if constexpr (P.one_leaf) {
+  i64 const first = i64(chunk) * cut.leaves_of_chunk;
+  i64 const end = first + cut.leaves_of_chunk < cut.leaves ? first + cut.leaves_of_chunk : cut.leaves;
+  if constexpr (P.in_windows) {
+    auto const all = strip_in_windows<P, Program>::fold(p, at, t, first, end, reinterpret_cast<States*>(room));
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      s[v] = states_of<Program>(all, v);
+  } else if constexpr (P.one_leaf) {
     auto const leaf = fold_strip_leaf<P>(p, at, t, 0, reinterpret_cast<States*>(room));
 #pragma unroll
     for (int v = 0; v < V; ++v)
       s[v] = states_of<Program>(leaf, v);
   } else {
-    i64 const first = i64(chunk) * cut.leaves_of_chunk;
-    i64 const end = first + cut.leaves_of_chunk < cut.leaves ? first + cut.leaves_of_chunk : cut.leaves;
     neighbour_stack<States, 40> tree[V];
 #pragma unroll 1
     for (i64 k = first; k < end; ++k) {
@@ -299,21 +317,21 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
     if (holds)
       for (int v = 0; v < V; ++v)
         s[v] = tree[v].root(combine);
-    if constexpr (P.blocks_share) {
-      if (holds)
-        for (int v = 0; v < t.present; ++v)
-          meeting.partials[i64(chunk) * at.groups + t.group + v] = s[v];
-      meet_in_chunks<P.threads_per_block(), strips * P.groups_per_strip(), strips>(
-          p, at, cut, meeting, set, chunk, t.warp == 0,
-            [&](int i) {
-              i64 in_strip;
-              i64 const first_of_strip = thread::first_group(cut, set * strips + i / P.groups_per_strip(), in_strip);
-              int const k = i % P.groups_per_strip();
-              return k < in_strip ? first_of_strip + k : -1;
-            },
-            [&](i64 g, States const& total) { write_answers(p, nodes, total, at.extent, to, g); });
-      return;
-    }
+  }
+  if constexpr (P.blocks_share) {
+    if (holds)
+      for (int v = 0; v < t.present; ++v)
+        meeting.partials[i64(chunk) * at.groups + t.group + v] = s[v];
+    meet_in_chunks<P.threads_per_block(), strips * P.groups_per_strip(), strips>(
+        p, at, cut, meeting, set, chunk, t.warp == 0,
+        [&](int i) {
+          i64 in_strip;
+          i64 const first_of_strip = thread::first_group(cut, set * strips + i / P.groups_per_strip(), in_strip);
+          int const k = i % P.groups_per_strip();
+          return k < in_strip ? first_of_strip + k : -1;
+        },
+        [&](i64 g, States const& total) { write_answers(p, nodes, total, at.extent, to, g); });
+    return;
   }
   if (holds)
     write_answers_beside(p, nodes, s, at.extent, to, t.group, t.present);

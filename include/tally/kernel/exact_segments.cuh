@@ -6,29 +6,52 @@
 
 #include <tally/kernel/beside.cuh>
 #include <tally/kernel/exact_leaf.cuh>
+#include <tally/kernel/exact_thread.cuh>
 #include <tally/kernel/segments.cuh>
 
 namespace tally::inline v0::kernel {
 
-/// The states of a warp from its windows, in every lane.
+/// A leaf of a program whose rows have positions in the source: what a fold calls the position of a row is counted from `first` on.
+template <class Leaf>
+struct leaf_from : Leaf {
+  i64 first;
+  template <class Lanes, class... Ts>
+  __device__ __forceinline__ void step(Lanes& lanes, int j, bool on, row<Ts...> const& r) const {
+    Leaf::step(lanes, j, on, group_row<Ts...>{r.values, r.position, r.position - first});
+  }
+};
+
+/// The states of a warp, of exact sums from its windows; valid in lane 0.
 template <plan P>
-__device__ __forceinline__ pack<> states_of_warp(running_folds<P>&) {
+__device__ __forceinline__ pack<> states_of_warp(running_folds<P>&, pack<> const&) {
   return {};
 }
 template <plan P, class Leaf, class... Leaves>
-__device__ __forceinline__ pack<typename Leaf::state, typename Leaves::state...> states_of_warp(running_folds<P, Leaf, Leaves...>& folds) {
-  auto& lanes = folds.here.lanes;
-  lanes.close();
-  __syncwarp();
-  auto const s = lanes.room().state_of_warp(lanes.warp());
-  __syncwarp(); // before the digits are those of another segment
-  return {s, states_of_warp(folds.rest)};
+__device__ __forceinline__ pack<typename Leaf::state, typename Leaves::state...> states_of_warp(running_folds<P, Leaf, Leaves...>& folds,
+                                                                                             pack<Leaf, Leaves...> const& l) {
+  auto const here = [&] {
+    if constexpr (exact_monoid<typename Leaf::monoid_type>) {
+      auto& lanes = folds.here.lanes;
+      lanes.close();
+      __syncwarp();
+      auto const s = lanes.room().state_of_warp(lanes.warp());
+      __syncwarp(); // before the digits are those of another segment
+      return s;
+    } else {
+      auto s = folds.here.close_freely(l.first);
+#pragma unroll
+      for (int h = 1; h < 32; h *= 2)
+        s = l.first.monoid.combine(s, shuffled_down(s, h));
+      return s;
+    }
+  }();
+  return {here, states_of_warp(folds.rest, l.rest)};
 }
 
 template <segments_plan P, class... Columns, class... Leaves>
 struct windows_of<P, program<pack<Columns...>, Leaves...>> {
   using Program = program<pack<Columns...>, Leaves...>;
-  static_assert(only_exact_sums(static_cast<pack<Leaves...> const*>(nullptr)), "a window is of a sum");
+  static_assert((true && ... && Leaves::monoid_type::law.order_free), "nothing has an order");
 
   /// The plan of a full reduction of one block of warps, whose elements begin anywhere.
   static constexpr plan of_warp() {
@@ -50,17 +73,49 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
   /// Leaves [leaf, leaf + count) of a segment of n elements that begins at `begin`.
   __device__ __forceinline__ static typename Program::states fold(Program const& p, i64 begin, i64 n, i64 leaf, int count, int lane) {
     constexpr plan W = of_warp();
-    Program own = p;
-    own.columns = unpack([&](auto const&... c) { return make_pack(c.from(begin)...); }, p.columns);
-    own.extent = n;
-    own.first = p.first + begin;
-    running_folds<W, Leaves...> folds(own.leaves);
+    using own_program = program<pack<Columns...>, leaf_from<Leaves>...>;
+    own_program const own{unpack([&](auto const&... c) { return make_pack(c.from(begin)...); }, p.columns), n, p.first + begin,
+                          unpack([&](auto const&... l) { return make_pack(leaf_from<cuda::std::remove_cvref_t<decltype(l)>>{l, p.first + begin}...); }, p.leaves)};
+    running_folds<W, leaf_from<Leaves>...> folds(own.leaves);
     i64 const whole = n / W.elements_per_leaf();
-    leaves_of_warp<W, Program> from(own, leaf, whole);
+    leaves_of_warp<W, own_program> from(own, leaf, whole);
 #pragma unroll 1
     for (int k = 0; k < count; ++k)
       feed_exact_leaf<W>(own, from, k, leaf + k, leaf + k < whole, lane, folds, tables_beside<>(nullptr));
-    return states_of_warp(folds);
+    return states_of_warp(folds, own.leaves);
+  }
+  /// Segments [s, s + count), `total` elements from element `origin` on, which fit a tile: as many lanes each as there are. Segment s + lane begins at
+  /// element x of it and has n elements.
+  template <class All, class Tile>
+  __device__ __forceinline__ static void fold_tile(All const& all, Tile& t, i64 s, int count, i64 origin, int total, int x, int n, int lane) {
+    constexpr int batch = 8; // of which a tile has no more than one gap
+    int const log_lanes = __clz(count - 1) - 27, lanes = 1 << log_lanes;
+    int const which = lane >> log_lanes, j = lane & (lanes - 1);
+    int const elements = __shfl_sync(whole_warp, n, which), at = __shfl_sync(whole_warp, x, which), mine = which < count ? elements : 0;
+    int const longest = __reduce_max_sync(whole_warp, mine);
+    all.stage(t, origin, total, lane);
+    __syncwarp();
+    auto const rows = all.template rows_in<P>(t, s + which, origin + at, at, elements);
+    thread_folds<1, Program> folds(all.p.leaves);
+    typename thread_folds<1, Program>::in_memory wide{};
+#pragma unroll 1
+    for (int done = 0; done < longest; done += batch * lanes) {
+      int const first = done + batch * j, from = first < mine ? first : -at; // a lane without an element reads what is there and looks at nothing
+      auto const row_at = [&](int e, int) { return rows.row_near(from, e); };
+      folds.template add<batch>(wide, [&](int e) { return first + e < mine; }, row_at, row_at);
+    }
+    auto const closed = folds.close(wide);
+    typename Program::states states;
+    for_each_index<int(sizeof...(Leaves))>([&](auto k) {
+      auto const& m = get<k>(all.p.leaves).monoid;
+      auto& own = get<k>(states) = get<k>(closed).of[0];
+#pragma unroll 1
+      for (int h = 1; h < lanes; h *= 2)
+        own = m.combine(own, shuffled_down(own, h));
+    });
+    if (j == 0 && which < count)
+      all.answer(states, elements, s + which);
+    __syncwarp(); // before the tile is staged again
   }
 };
 

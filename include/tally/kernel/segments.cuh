@@ -201,7 +201,11 @@ __device__ __forceinline__ void find_segments(All const& all, i64 const (&cost)[
 template <segments_plan P, class Program>
 inline constexpr i64 elements_of_part = i64(shape_of<Program>.elements()) * P.leaves_per_part;
 
-/// How a warp folds a part in windows: kernel/exact_segments.cuh.
+/// The longest segment of a tile that is not folded by the whole warp.
+template <segments_plan P, class Program>
+inline constexpr int longest_in_tile = P.in_windows ? P.tile_elements / 4 : longest_straight<P, Program>;
+
+/// How a warp folds a part, and its lanes the segments of a tile, in windows: kernel/exact_segments.cuh.
 template <segments_plan P, class Program>
 struct windows_of;
 
@@ -234,6 +238,10 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
 template <segments_plan P, class All, class Tile>
 __device__ __forceinline__ void fold_tile(All const& all, Tile& t, i64 s, int count, i64 origin, int total, int x, int n, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
+  if constexpr (P.in_windows) {
+    windows_of<P, Program>::fold_tile(all, t, s, count, origin, total, x, n, lane);
+    return;
+  }
   constexpr int each = P.elements_per_lane, straight = longest_straight<P, Program>;
   static_assert((each & (each - 1)) == 0 && each <= 8, "a lane's elements cross at most one gap");
   bool const own = lane < count, is_straight = own && n <= straight;
@@ -301,7 +309,7 @@ template <segments_plan P, class All, class Tile>
 __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int count, i64 part, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   using Offset = cuda::std::remove_cvref_t<decltype(all.at.offsets[0])>;
-  constexpr int straight = longest_straight<P, Program>, tile = P.tile_elements;
+  constexpr int straight = longest_in_tile<P, Program>, tile = P.tile_elements;
   auto const offsets = all.at.offsets + s;
   i64 const behind = all.at.segments() - s;
   int const last = behind < count + 32 ? int(behind) : count + 32; // offsets up to this one may be read

@@ -30,10 +30,12 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
   p.one_kept_axis = f.at.kept_axes <= 1;
   p.evicts_first = true;
   p.warps_per_group = p.warps_on_lanes = p.batches = 1;
-  if (planning::lies_along(f)) {
+  p.in_windows = planning::choose_windows(f);
+  if (planning::lies_along(f) && !p.in_windows) {
     planning::plan_along(f, p, out.cut, out.why_not);
   } else {
-    out.why_not.add("threads along a group", "neighbouring elements of a group are not neighbours in every column");
+    out.why_not.add("threads along a group", p.in_windows ? "exact sums have windows, which a thread keeps over all its leaves"
+                                                          : "neighbouring elements of a group are not neighbours in every column");
     planning::plan_across(f, p, out.cut, out.why_not);
   }
   p.blocks_share = out.cut.chunks > 1;

@@ -17,17 +17,37 @@ constexpr i64 blocks_wanted(axes_facts const& f) { return i64(f.of.target.multip
 /// of bf16 with eight groups a thread and with four, us: 65536 x 1024 64 and 46, 64 x 4096 x 1024 159 and 146, 4194304 x 64 164 and 145.
 inline constexpr int most_groups_beside = 4, state_bytes_beside = 32;
 
+/// Whether there are exact sums, which windows take, and nothing whose order counts.
+constexpr bool choose_windows(axes_facts const& f) {
+  bool any_exact = false;
+  for (int i = 0; i < f.of.fold_count; ++i)
+    any_exact = any_exact || f.of.folds[i].exact;
+  return any_exact && f.of.order_free();
+}
+/// What a window counts for beside states, of floats and of doubles. H200, 2026-11-26, 2^28 f32 with two groups a thread and with four, us: 16384 x 16384 322
+/// and 347, 1024 x 262144 602 and 315; 2^27 f64, with one and with two: 16384 x 8192 402 and 506.
+inline constexpr int bytes_of_window = 8, bytes_of_wide_window = 24;
+/// Bytes of one group that a thread keeps in registers.
+constexpr i64 bytes_beside(axes_facts const& f, axes_plan const& p) {
+  i64 bytes = 0;
+  for (int i = 0; i < f.of.fold_count; ++i) {
+    int const state = f.of.folds[i].state_bytes;
+    bytes += p.in_windows && f.of.folds[i].exact ? (state <= 64 ? bytes_of_window : bytes_of_wide_window) : state; // and not the integer behind it
+  }
+  return bytes;
+}
+
 /// Neighbouring groups of a thread: as many as one load of 16 bytes brings, if memory and their states allow it.
-constexpr int choose_groups_per_thread(axes_facts const& f, why_not_list& why) {
+constexpr int choose_groups_per_thread(axes_facts const& f, axes_plan const& p, why_not_list& why) {
   if (!unit_in_all(f, [&](int c) { return f.group_step(c); })) {
     why.add("groups beside", "neighbouring groups are not neighbours in every column");
     return 1;
   }
   int groups = int(least_of(f.of.lanes_per_group, most_groups_beside));
-  while (groups > 1 && groups * f.of.state_bytes() > state_bytes_beside)
+  while (groups > 1 && groups * bytes_beside(f, p) > state_bytes_beside)
     groups /= 2;
   if (groups == 1)
-    why.add("groups beside", "{0} bytes of state a group fill the registers of a thread", -1, f.of.state_bytes());
+    why.add("groups beside", "{0} bytes of state a group fill the registers of a thread", -1, bytes_beside(f, p));
   for (int c = 0; c < f.of.source_count; ++c)
     while (groups > 1 && f.of.sources[c].bytes_per_element > 0 &&
            (f.row_groups() % groups != 0 ||
@@ -39,11 +59,14 @@ constexpr int choose_groups_per_thread(axes_facts const& f, why_not_list& why) {
   return groups;
 }
 
-/// Threads of a warp that hold different groups: all, unless groups are few or lie further apart than their elements.
+/// Threads of a warp that hold different groups: all, unless groups are few or lie further apart than their elements. Windows are dear to close: a
+/// thread has at least some elements of a group, wherever they lie.
+inline constexpr i64 least_in_window = 32;
 constexpr int choose_threads_across(axes_facts const& f, axes_plan const& p) {
   i64 const along = least_of(32, p.lanes_in_leaf);
   bool const elements_nearer = unit_in_all(f, [&](int c) { return f.element_step(c); });
-  i64 const wanted = elements_nearer && p.groups_per_thread == 1 && !unit_in_all(f, [&](int c) { return f.group_step(c); })
+  bool const enough = !p.in_windows || f.at.extent >= 32 * least_in_window;
+  i64 const wanted = enough && elements_nearer && p.groups_per_thread == 1 && !unit_in_all(f, [&](int c) { return f.group_step(c); })
                          ? 1
                          : least_of(32, power_of_two_from((f.row_groups() - 1) / p.groups_per_thread + 1));
   return int(wanted < 32 / along ? 32 / along : wanted);
@@ -61,6 +84,8 @@ constexpr int choose_warps(axes_facts const& f, axes_plan const& p) {
 constexpr int choose_warps_on_lanes(axes_facts const& f, axes_plan const& p) {
   if (!f.of.commutative())
     return 1; // rows of a leaf are combined before its rows are, so all lanes must be in one warp
+  if (p.in_windows && f.at.groups / p.groups_per_strip() >= blocks_wanted(f))
+    return 1; // windows are dear to close
   int warps = p.warps_per_block;
   while (warps > 1 && (warps * p.threads_along() > p.lanes_in_leaf ||
                        p.lanes_in_leaf / (warps * p.threads_along()) * p.rows_in_leaf < loads_in_flight))
@@ -93,7 +118,11 @@ constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
 /// Threads that must be resident on a multiprocessor: as many as leave registers for the loads in flight and the open states of the lanes.
 /// H200, 2026-11-22, sums of f32, us: 1048576 x 256 with room for 768 threads 285, for 512 257; 64 x 4096 x 1024 284 and 254; 1048576 x 7,
 /// whose threads share lanes, with room for 768 18.7, for 1024 17.6.
+/// In windows, H200, 2026-11-26, columns of 2^28 f32, with room for 512 and for 1024 threads: one group a thread, 16383 x 16383, 460 and 351; two, 16384 x
+/// 16384, 314 and 435.
 constexpr int threads_resident_across(axes_facts const& f, axes_plan const& p) {
+  if (p.in_windows)
+    return p.groups_per_thread * bytes_beside(f, p) > 12 ? 512 : 1024;
   i64 const beside = p.groups_per_thread * f.of.state_bytes();
   i64 const open = beside * (tally::detail::log2_of(lanes_of_thread(p)) + 1);
   if (p.threads_across < 32 && open <= 32)
@@ -121,7 +150,7 @@ constexpr axes_cut cut_across(axes_facts const& f, axes_plan const& p) {
 
 constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_across_groups;
-  p.groups_per_thread = choose_groups_per_thread(f, why);
+  p.groups_per_thread = choose_groups_per_thread(f, p, why);
   p.threads_across = choose_threads_across(f, p);
   p.warps_per_block = choose_warps(f, p);
   p.warps_on_lanes = choose_warps_on_lanes(f, p);

@@ -37,7 +37,7 @@ constexpr int threads_resident_along(axes_plan const& p) {
 
 /// Blocks that must be resident.
 constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
-  if (f.of.state_bytes() > 8)
+  if (f.of.state_bytes() > 8 && !p.in_windows)
     return 1;
   bool const along = p.route == axes_route::threads_along_group;
   int const blocks = (along ? threads_resident_along(p) : threads_resident_across(f, p)) / p.threads_per_block();

@@ -36,6 +36,7 @@ struct axes_plan {
   bool rows_apart;       ///< along: rows of a leaf may lie on different runs of the innermost axis
   bool blocks_share;     ///< groups are cut into chunks
   bool one_leaf_a_warp;  ///< along: a warp folds one leaf at most
+  bool in_windows;       ///< across: exact sums are folded in windows of a thread, and nothing along a tree
   bool one_reduced_axis; ///< an element's place is its index times a step
   bool one_kept_axis;    ///< a group's place is its index times a step
   bool evicts_first;     ///< what is loaded leaves the caches first; beside stores it is slower so: docs/measured/let_h200.md, 2026-11-23

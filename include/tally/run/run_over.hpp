@@ -166,18 +166,17 @@ private:
 } // namespace detail
 
 namespace detail {
-/// Whether a program has only exact sums, of columns that lie as they are numbered: rows of it can be segments.
+/// Whether a program has exact sums and nothing whose order counts, of columns that lie as they are numbered: rows of it can be segments.
 template <class Program>
 inline constexpr bool has_exact_rows = false;
 template <class... Columns, class... Leaves>
 inline constexpr bool has_exact_rows<program<pack<Columns...>, Leaves...>> =
-    sizeof...(Leaves) > 0 && (true && ... && exact_monoid<typename Leaves::monoid_type>) && (true && ... && (planning::vector_loadable<Columns> || !memory_column<Columns>));
-/// Elements from which a row is worth a warp of its own, whose exact sums are folded in windows; shorter rows are folded element by element.
-inline constexpr i64 least_exact_row = 128;
+    (false || ... || exact_monoid<typename Leaves::monoid_type>) && (true && ... && Leaves::monoid_type::law.order_free) &&
+    !any_checked(leaves_of<program<pack<Columns...>, Leaves...>>) && (true && ... && (planning::vector_loadable<Columns> || !memory_column<Columns>));
 /// Whether groups are rows of such a program, one behind the other.
 template <class Program>
 bool are_exact_rows(axes_layout const& at) {
-  if (!has_exact_rows<Program> || at.reduced_axes != 1 || at.kept_axes > 1 || at.extent < least_exact_row)
+  if (!has_exact_rows<Program> || at.reduced_axes != 1 || at.kept_axes > 1)
     return false;
   bool follow = at.reduced[0].position_step == 1 && (at.kept_axes == 0 || at.kept[0].position_step == at.extent);
   for_each_index<decltype(Program::columns)::size>([&](auto c) {
