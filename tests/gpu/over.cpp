@@ -60,6 +60,27 @@ TEST_CASE("sums of rows of many leaves, whose last has one element, some or all"
   }
 }
 
+TEST_CASE("outer and inner axes folded away, the inner one of every length") {
+  if (no_kernels()) return;
+  for (i64 const run : {8, 9, 12, 16, 31, 33, 49, 64, 100, 127, 130, 196, 200, 784, 1001, 3136}) {
+    CAPTURE(run);
+    for (i64 const outer : {300 / run + 1, 1024 / run + 1, 9000 / run + 3, 120000 / run + 1}) {
+      CAPTURE(outer);
+      auto const x = uneven_numbers<float>(std::size_t(outer * 5 * run + outer));
+      std::vector<bf16> b(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i)
+        b[i] = bf16(x[i]);
+      auto const whole = shaped(x.data(), outer, 5, run);
+      auto const small = shaped(b.data(), outer, 5, run);
+      same_on_both(from(whole) | over<0, 2>(sum, argmax));
+      same_on_both(from(small) | over<0, 2>(mean, variance));
+      same_on_both(from(small, whole) | filter(_2 > 0.f) | over<0, 2>(sum(_1 * _2), count, sum(_1 * cast<float>(tally::index))));
+      auto const of_outer = shaped(x.data(), {outer, i64(5), run}, {1, 0, 0}); // the same all along a run
+      same_on_both(from(whole, of_outer) | over<0, 2>(sum(_1 * _2)));
+    }
+  }
+}
+
 TEST_CASE("rows whose warps go on from leaf to leaf, each at another address") {
   if (no_kernels()) return;
   struct rows {

@@ -85,7 +85,12 @@ TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets
   CHECK(narrow.bytes_per_load[0] == 2);
   CHECK(compiles(from(made_up<float>(64, 4096, 1024)) | reduce(over<1>(sum)), chip).plan.groups_per_thread == 4);
   CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);
-  CHECK(compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups);
+  auto const on_runs = compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan;
+  CHECK(on_runs.threads_apart);
+  CHECK(on_runs.bytes_per_load[0] == 16);
+  CHECK(compiles(from(made_up<bf16>(256, 64, 196)) | reduce(over<0, 2>(mean, variance)), chip).plan.bytes_per_load[0] == 8);
+  CHECK(compiles(from(made_up<float>(256, 64, 49)) | reduce(over<0, 2>(sum, argmax)), chip).plan.bytes_per_load[0] == 4);
+  CHECK(compiles(from(made_up<float>(256, 64, 7)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups); // half a sector
 }
 
 TEST_CASE("odd rows of small elements come in aligned pieces") {

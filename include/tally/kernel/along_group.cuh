@@ -66,7 +66,7 @@ __device__ __forceinline__ void fold_batches(Program const& p, axes_layout const
   typename Program::states s[B];
 #pragma unroll
   for (int b = 0; b < B; ++b)
-    s[b] = leaf[b].template fold<fit>(p, typename loaded_leaf<P, Program>::rows_behind{position[b], at.reduced[0]}, at.reduced[0], 0, extent);
+    s[b] = leaf[b].template fold<fit>(p, typename loaded_leaf<P, Program>::rows_behind{position[b], at.reduced[0]}, 0, extent);
   leaves_meet<P, B>::meet(p, s);
 #pragma unroll
   for (int b = 0; b < B; b += leaves_meet<P, B>::together) {
@@ -87,13 +87,31 @@ __device__ __forceinline__ void fold_short_groups(Program const& p, axes_layout 
     fold_batches<P, false>(p, at, nodes, to, first);
 }
 
+/// Where the elements of a group are.
+template <axes_plan P, class Program>
+struct places_of_group {
+  using place = grid_place<decltype(Program::columns)::size>;
+  axes_layout const& at;
+  place origin;
+  __device__ __forceinline__ place operator()(i64 e) const {
+    place here = origin;
+    if constexpr (P.one_reduced_axis)
+      here.move(at.reduced[0], e);
+    else
+      move_along(here, at.reduced, at.reduced_axes, e);
+    return here;
+  }
+};
+
 __device__ __forceinline__ i64 least_of_two(i64 a, i64 b) { return a < b ? a : b; }
 
 /// Loads a whole leaf of a long group; place_of(e) is where element e of the group is.
 template <axes_plan P, class Program, class PlaceOf>
 __device__ __forceinline__ void load_whole_leaf(Program const& p, axes_layout const& at, PlaceOf const& place_of, i64 start,
                                                loaded_leaf<P, Program>& to) {
-  if constexpr (P.rows_apart)
+  if constexpr (P.threads_apart)
+    to.template load_threads_apart<true>(p, at, place_of.origin, start, shape_of<Program>.elements());
+  else if constexpr (P.rows_apart)
     to.load_rows_apart(p, at.reduced[at.reduced_axes - 1], [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); });
   else
     to.template load<true>(p, at, place_of(start), shape_of<Program>.elements());
@@ -104,10 +122,13 @@ __device__ __forceinline__ typename Program::states fold_whole_leaf(Program cons
                                                                   loaded_leaf<P, Program> const& from) {
   constexpr int elements = shape_of<Program>.elements();
   grid_axis const& along = at.reduced[at.reduced_axes - 1];
-  if constexpr (P.rows_apart)
-    return from.template fold<true>(p, [&](int r) { return place_of(start + r * shape_of<Program>.lanes()).position; }, along, start, elements);
+  if constexpr (P.threads_apart)
+    return from.template fold<true>(p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes() + e).position; }, start, elements);
+  else if constexpr (P.rows_apart)
+    return from.template fold<true>(
+        p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes()).position + e * along.position_step; }, start, elements);
   else
-    return from.template fold<true>(p, typename loaded_leaf<P, Program>::rows_behind{place_of(start).position, along}, along, start, elements);
+    return from.template fold<true>(p, typename loaded_leaf<P, Program>::rows_behind{place_of(start).position, along}, start, elements);
 }
 
 /// One leaf of a long group by a warp, whole in its first thread.
@@ -120,11 +141,14 @@ __device__ __forceinline__ typename Program::states fold_leaf_along(Program cons
   if (left >= elements) {
     load_whole_leaf<P>(p, at, place_of, start, loaded);
     s[0] = fold_whole_leaf<P>(p, at, place_of, start, loaded);
+  } else if constexpr (P.threads_apart) {
+    loaded.template load_threads_apart<false>(p, at, place_of.origin, start, int(left));
+    s[0] = loaded.template fold<false>(p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes() + e).position; }, start, int(left));
   } else {
     auto const place = place_of(start);
     grid_axis const& along = at.reduced[at.reduced_axes - 1];
     loaded.template load<false>(p, at, place, int(left));
-    s[0] = loaded.template fold<false>(p, typename loaded_leaf<P, Program>::rows_behind{place.position, along}, along, start, int(left));
+    s[0] = loaded.template fold<false>(p, typename loaded_leaf<P, Program>::rows_behind{place.position, along}, start, int(left));
   }
   leaves_meet<P, 1>::meet(p, s);
   return s[0];
@@ -185,15 +209,7 @@ __device__ __forceinline__ void fold_long_groups(Program const& p, axes_layout c
   alignas(16) __shared__ unsigned char room[groups_of_block * P.leaves_in_room * sizeof(States)];
   States* const of_leaf = reinterpret_cast<States*>(room) + warp / sharing * P.leaves_in_room;
   if (g < at.groups) {
-    auto const origin = origin_of<P, Program>(at, g);
-    auto const place_of = [&](i64 e) {
-      auto here = origin;
-      if constexpr (P.one_reduced_axis)
-        here.move(at.reduced[0], e);
-      else
-        move_along(here, at.reduced, at.reduced_axes, e);
-      return here;
-    };
+    places_of_group<P, Program> const place_of{at, origin_of<P, Program>(at, g)};
     auto const fold_one = [&](i64 k) {
       auto const s = fold_leaf_along<P>(p, at, place_of, k);
       if (lane == 0)

@@ -122,11 +122,11 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   __device__ __forceinline__ bool exists(int r, int v, int left) const {
     return whole<Fit>(r) || in_row(v) < left - r * per_row;
   }
-  /// Positions of the rows of a leaf that lies along one axis.
+  /// Positions of elements of a leaf that lies along one axis: of element e of row r.
   struct rows_behind {
     i64 position;
     grid_axis const& along;
-    __device__ __forceinline__ i64 operator()(int r) const { return position + r * per_row * along.position_step; }
+    __device__ __forceinline__ i64 operator()(int r, int e) const { return position + (r * per_row + e) * along.position_step; }
   };
   /// Element e behind a place: elements of a group are neighbours in every column that is read, or the same.
   __device__ __forceinline__ static Place behind(Place at, grid_axis const& along, int e) {
@@ -142,6 +142,27 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
 #pragma unroll
     for (int r = 0; r < rows; ++r)
       values.load(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
+  }
+  /// Loads the leaf that begins with element `start` of a group of two axes, and has `left` elements: where each thread's lie, on one run or on two, is its own.
+  template <bool Fit>
+  __device__ __forceinline__ void load_threads_apart(Program const& p, axes_layout const& grid, Place const& origin, i64 start, int left) {
+    grid_axis const &along = grid.reduced[1], &outer = grid.reduced[0];
+    int const run = int(along.extent), runs_of_row = per_row / run, over = per_row - runs_of_row * run;
+    i64 row = (start + first_of_thread()) / run;
+    int in_run = int(start + first_of_thread() - row * run);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      int const there = Fit ? lanes : left - r * per_row - first_of_thread();
+      Place at = origin;
+      if (Fit || there > 0) { // else what is first is read, and not looked at
+        at.move(outer, row);
+        at.move(along, in_run);
+      }
+      values.load_across_runs(p.columns, at, r, along, outer, run - in_run, there);
+      in_run += over, row += runs_of_row;
+      if (in_run >= run)
+        in_run -= run, ++row;
+    }
   }
   /// Loads the leaf that begins at a place and has `left` elements; the whole warp calls it.
   template <bool Fit>
@@ -186,18 +207,17 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     turn = values.turn(p.columns, at);
     values.take_ends(turn, present);
   }
-  /// This thread's part of the states; the leaf has `left` elements, the first of which is number `start` of its group, and row r
-  /// begins at position_of(r).
+  /// This thread's part of the states; the leaf has `left` elements, the first of which is number `start` of its group, and element e of row r
+  /// has position position_of(r, e).
   template <bool Fit, class PositionOf>
-  __device__ __forceinline__ typename Program::states fold(Program const& p, PositionOf const& position_of, grid_axis const& along, i64 start,
-                                                           int left) const {
+  __device__ __forceinline__ typename Program::states fold(Program const& p, PositionOf const& position_of, i64 start, int left) const {
     typename Program::states s;
     for_each_index<int(sizeof...(Leaves))>([&](auto i) {
       auto const& l = get<i>(p.leaves);
       get<i>(s) = leaf_along<P, nth_t<i, Leaves...>>::fold(l, rows_present<Fit>(left), turn, [&](auto& running, int r, int v) {
         int const e = in_row(v);
         l.step(running, v, exists<Fit>(r, v, left),
-               values.row_at(p.columns, r, v, position_of(r) + e * along.position_step, start + r * per_row + e));
+               values.row_at(p.columns, r, v, position_of(r, e), start + r * per_row + e));
       });
     });
     return s;

@@ -45,6 +45,25 @@ struct strip_values {
       }
     }
   }
+  /// Neighbours from `offset` on, of which the first `here` lie on a run and the others `jump` elements further on; what is not among the first `there` is
+  /// read from the first. A load does not reach beyond a run.
+  __device__ __forceinline__ void load_across_runs(Column const& c, i64 offset, int k, i64 step, int here, i64 jump, int there) {
+    if constexpr (held) {
+      constexpr int at_once = P.bytes_per_load[I] > int(sizeof(T)) ? P.bytes_per_load[I] / int(sizeof(T)) : 1;
+#pragma unroll
+      for (int v = 0; v < V; v += at_once) {
+        T const* const from = c.data + offset + (v < there ? v * step + (v < here ? 0 : jump) : 0);
+        if constexpr (at_once == 1) {
+          T const one = *from;
+          memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
+        } else if constexpr (P.evicts_first) {
+          load_streaming<at_once * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
+        } else {
+          load_read_only<at_once * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
+        }
+      }
+    }
+  }
   /// Elements of a realigned column from the start of a piece to an offset.
   __device__ __forceinline__ static int turn(Column const& c, i64 offset) {
     if constexpr (realigned)
@@ -116,6 +135,8 @@ struct strip_rows<P, I, Count, V> {
   template <class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
   template <class Place>
+  __device__ __forceinline__ void load_across_runs(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
+  template <class Place>
   __device__ __forceinline__ int turn(pack<> const&, Place const&) const {
     return 0;
   }
@@ -136,6 +157,13 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
     here.load(c.first, at.offset[I], k, along.steps[I], present);
     rest.load(c.rest, at, k, along, present);
+  }
+  /// Fills slot k with neighbours along an axis, of which the first `here` lie on its run and the others on the next one of `outer`.
+  template <class Place>
+  __device__ __forceinline__ void load_across_runs(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, grid_axis const& outer,
+                                                   int here, int there) {
+    this->here.load_across_runs(c.first, at.offset[I], k, along.steps[I], here, outer.steps[I] - along.extent * along.steps[I], there);
+    rest.load_across_runs(c.rest, at, k, along, outer, here, there);
   }
   /// Realigned columns, as in strip_values; they all begin as far behind a piece.
   template <class Place>

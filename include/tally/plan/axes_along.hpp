@@ -13,6 +13,17 @@ constexpr bool leaves_on_runs(axes_facts const& f, i64 elements) {
   i64 const run = f.at.reduced_axes > 0 ? f.at.reduced[f.at.reduced_axes - 1].extent : 1;
   return f.at.reduced_axes == 1 || (run % elements == 0 && f.at.extent % f.of.elements_per_leaf() == 0 && f.at.extent > f.of.elements_per_leaf());
 }
+/// Whether the elements of a thread, neighbours in a row of a leaf, lie on one run or on two, and there is most of a row for every thread: two axes, runs of
+/// at least a sector of memory.
+constexpr bool threads_on_runs(axes_facts const& f) {
+  if (f.at.reduced_axes != 2 || f.at.extent <= f.of.elements_per_leaf() / 4)
+    return false;
+  i64 const run = f.at.reduced[1].extent;
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && run * size < 32)
+      return false;
+  return run >= f.of.lanes_per_group && run <= 1 << 30;
+}
 /// Whether any column moves on from element to element of a group.
 constexpr bool moves(axes_facts const& f) {
   for (int c = 0; c < f.of.source_count; ++c)
@@ -20,10 +31,10 @@ constexpr bool moves(axes_facts const& f) {
       return true;
   return false;
 }
-/// Whether elements of a group are neighbours in every column, as far as a row of a leaf reaches, or the same in all but one: then
-/// neighbouring threads take neighbouring elements.
+/// Whether elements of a group are neighbours in every column, as far as a row of a leaf or what a thread has of it reaches, or the same in all but one:
+/// then neighbouring threads take neighbouring elements.
 constexpr bool lies_along(axes_facts const& f) {
-  return f.at.reduced_axes > 0 && leaves_on_runs(f, i64(32) * f.of.lanes_per_group) &&
+  return f.at.reduced_axes > 0 && (leaves_on_runs(f, i64(32) * f.of.lanes_per_group) || threads_on_runs(f)) &&
          unit_in_all(f, [&](int c) { return f.element_step(c) == 0 && moves(f) ? 1 : f.element_step(c); });
 }
 
@@ -140,6 +151,12 @@ constexpr int choose_realigned(axes_facts const& f, axes_plan const& p, int narr
 constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_along_group;
   p.rows_apart = !leaves_on_runs(f, f.of.elements_per_leaf());
+  p.threads_apart = !leaves_on_runs(f, i64(32) * f.of.lanes_per_group);
+  if (p.threads_apart) { // a group of one leaf is as one of several
+    p.one_leaf = p.extent_fits = false;
+    p.lanes_in_leaf = 32 * f.of.lanes_per_group;
+    p.rows_in_leaf = f.of.rows_per_leaf;
+  }
   int const lanes = int(least_of(f.of.lanes_per_group, p.lanes_in_leaf));
   p.threads_across = 32 / (p.lanes_in_leaf / lanes);
   p.groups_per_thread = 1;
@@ -151,6 +168,8 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
     p.bytes_per_load[c] = stands ? int(size) : bytes_per_load(f, c, lanes);
     while (p.bytes_per_load[c] > size && f.at.extent * size % p.bytes_per_load[c] != 0)
       p.bytes_per_load[c] /= 2; // no load reaches behind the end of a group
+    while (p.threads_apart && p.bytes_per_load[c] > size && f.at.reduced[1].extent * size % p.bytes_per_load[c] != 0)
+      p.bytes_per_load[c] /= 2; // or of a run
     if (stands) {
       p.standing |= 1 << c;
       continue;
