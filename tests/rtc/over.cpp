@@ -81,7 +81,7 @@ TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets
   CHECK(compiles(from(made_up<float>(65536, 4096)) | reduce(over<1>(variance)), chip).plan.warps_per_group == 1);
   CHECK(compiles(from(made_up<float>(500, 4096)) | reduce(over<1>(variance)), chip).plan.warps_per_group == 4);
   auto const narrow = compiles(from(made_up<bf16>(1000000, 33)) | reduce(over<0>(sum)), chip).plan;
-  CHECK(narrow.lanes_at_once == 4);
+  CHECK(narrow.lanes_at_once == 2);
   CHECK(narrow.bytes_per_load[0] == 2);
   CHECK(compiles(from(made_up<float>(64, 4096, 1024)) | reduce(over<1>(sum)), chip).plan.groups_per_thread == 4);
   CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);

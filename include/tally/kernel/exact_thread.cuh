@@ -4,7 +4,7 @@
 // into a wide integer when it is full or a batch leaves it. Layer 4. What is folded beside them has no order either.
 #pragma once
 
-#include <tally/fold/folds.hpp>
+#include <tally/fold/program.hpp>
 #include <tally/kernel/exact_window.cuh>
 #include <tally/kernel/states_beside.cuh>
 

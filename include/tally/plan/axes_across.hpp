@@ -99,10 +99,10 @@ constexpr int lanes_of_thread(axes_plan const& p) { return p.lanes_in_leaf / (p.
 constexpr bool one_ragged_leaf(axes_plan const& p) { return p.one_leaf && !p.extent_fits; }
 
 /// Lanes of a thread whose loads are in flight together: eight loads, and where loads are narrow more, until they bring as much as eight
-/// of 16 bytes.
+/// of 16 bytes, or there are 32, of single groups 16.
 constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
   bool const part_of_a_warp = p.threads_across < 32;
-  int const most = f.of.state_bytes() > 8 ? loads_in_flight : !part_of_a_warp ? 32 : p.groups_per_thread > 1 ? 16 : loads_in_flight;
+  int const most = f.of.state_bytes() > 8 ? loads_in_flight : part_of_a_warp ? (p.groups_per_thread > 1 ? 16 : loads_in_flight) : p.groups_per_thread > 1 ? 32 : 16;
   int const wanted_bytes = (one_ragged_leaf(p) ? 8 : 16) * loads_in_flight;
   int loads = 0, bytes = 0, lanes = 1; // the first two of a lane
   for (int c = 0; c < f.of.source_count; ++c) {
@@ -118,6 +118,8 @@ constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
 /// Threads that must be resident on a multiprocessor: as many as leave registers for the loads in flight and the open states of the lanes.
 /// H200, 2026-11-22, sums of f32, us: 1048576 x 256 with room for 768 threads 285, for 512 257; 64 x 4096 x 1024 284 and 254; 1048576 x 7,
 /// whose threads share lanes, with room for 768 18.7, for 1024 17.6.
+/// Single groups whose loads are narrow, H200, 2026-11-26, with room for 512 and 32 loads in flight, for 768 and 16: f32 16383 x 16383 336 and 318, 1048576 x
+/// 33 61.8 and 53.3, 64 x 4095 x 1023 378 and 309; bf16 16383 x 16383 225 and 216, 1048576 x 33 45.1 and 43.0.
 /// In windows, H200, 2026-11-26, columns of 2^28 f32, with room for 512 and for 1024 threads: one group a thread, 16383 x 16383, 460 and 351; two, 16384 x
 /// 16384, 314 and 435.
 constexpr int threads_resident_across(axes_facts const& f, axes_plan const& p) {
@@ -127,7 +129,8 @@ constexpr int threads_resident_across(axes_facts const& f, axes_plan const& p) {
   i64 const open = beside * (tally::detail::log2_of(lanes_of_thread(p)) + 1);
   if (p.threads_across < 32 && open <= 32)
     return 1024;
-  return one_ragged_leaf(p) && beside < 16 ? 768 : 512;
+  bool const single = p.threads_across == 32 && beside <= 4 && p.groups_per_thread == 1;
+  return single || (one_ragged_leaf(p) && beside < 16) ? 768 : 512;
 }
 
 constexpr axes_cut cut_across(axes_facts const& f, axes_plan const& p) {
