@@ -176,9 +176,7 @@ struct exact_lanes {
   __device__ __forceinline__ bool fits(int elements) {
     if (window.base < 0)
       aim();
-    u32 const bottom = window.key_of_base();
-    u32 const above = bottom + (u32(window_type::binades + window_type::spare) << window_type::exponent_at);
-    bool const fit = __all_sync(whole_warp, least >= bottom - 1 && most < above);
+    bool const fit = __all_sync(whole_warp, holds_keys(window, least, most));
     if (!fit || added + elements > window_type::additions) {
       window.flush(room(), warp(), added);
       added = 0;
@@ -187,11 +185,7 @@ struct exact_lanes {
     }
     return fit;
   }
-  __device__ __forceinline__ void aim() {
-    u32 const exponent = __reduce_max_sync(whole_warp, most) >> window_type::exponent_at;
-    int const at = int(exponent) + window_type::headroom - window_type::binades;
-    window.aim(at < window_type::lowest_base ? window_type::lowest_base : at > window_type::highest_base ? window_type::highest_base : at);
-  }
+  __device__ __forceinline__ void aim() { aim_below(window, __reduce_max_sync(whole_warp, most), window_type::headroom); }
   /// Adds a batch whatever it holds; each(f) calls f(values...) for every element of this thread.
   template <class Each>
   __device__ __forceinline__ void add_slowly(Each const& each) {

@@ -105,11 +105,7 @@ struct thread_fold<Leaf, V> {
     }
     added[v] = 0;
   }
-  __device__ __forceinline__ bool holds(int v) const {
-    u32 const bottom = window[v].key_of_base();
-    u32 const above = bottom + (u32(window_type::binades + window_type::spare) << window_type::exponent_at);
-    return window[v].base >= 0 && least[v] >= bottom - 1 && most[v] < above;
-  }
+  __device__ __forceinline__ bool holds(int v) const { return holds_keys(window[v], least[v], most[v]) && window[v].base >= 0; }
   /// Whether the window of group v, aimed anew if need be, holds a batch that has been looked at; then it has room for it.
   __device__ __forceinline__ bool fits(int v, int elements, in_memory& to) {
     bool const fit = holds(v);
@@ -118,8 +114,7 @@ struct thread_fold<Leaf, V> {
     flush(v, to);
     if (fit)
       return true;
-    int const at = int(most[v] >> window_type::exponent_at) + window_type::headroom - window_type::binades;
-    window[v].aim(at < window_type::lowest_base ? window_type::lowest_base : at > window_type::highest_base ? window_type::highest_base : at);
+    aim_below(window[v], most[v], window_type::headroom);
     return holds(v);
   }
   template <int N, class On, class RowAt, class Again>

@@ -216,4 +216,18 @@ struct window_of<M> {
   __device__ __forceinline__ void flush(Room&, int, int) {}
 };
 
+/// Whether keys lie in a window that has been aimed: the least of those that are not zero, less one, and the greatest of all.
+template <class Window>
+__device__ __forceinline__ bool holds_keys(Window const& w, u32 least, u32 most) {
+  u32 const bottom = w.key_of_base();
+  u32 const above = bottom + (u32(Window::binades + Window::spare) << Window::exponent_at);
+  return least >= bottom - 1 && most < above;
+}
+/// Aims a window so that a key stands `room` binades below its top, as far as windows go.
+template <class Window>
+__device__ __forceinline__ void aim_below(Window& w, u32 key, int room) {
+  int const at = int(key >> Window::exponent_at) + room - Window::binades;
+  w.aim(at < Window::lowest_base ? Window::lowest_base : at > Window::highest_base ? Window::highest_base : at);
+}
+
 } // namespace tally::inline v0::kernel

@@ -20,7 +20,7 @@ public:
   __device__ __forceinline__ void add(Vs... x) {
     u32 const key = window_type::key(x...), without_zero = key - 1;
     if (most_ == 0) // of zeros the window keeps nothing
-      aim(key);
+      aim_below(window_, key, window_type::binades - window_type::binades / 2);
     least_ = without_zero < least_ ? without_zero : least_;
     most_ = key > most_ ? key : most_;
     window_.add(x...);
@@ -63,11 +63,6 @@ private:
   window_type window_;
   u32 least_ = ~u32(0), most_ = 0; ///< of the keys: of those that are not zero, less one, and of all
   int added_ = 0;
-
-  __device__ __forceinline__ void aim(u32 key) {
-    int const at = int(key >> window_type::exponent_at) - window_type::binades / 2;
-    window_.aim(at < window_type::lowest_base ? window_type::lowest_base : at > window_type::highest_base ? window_type::highest_base : at);
-  }
 };
 
 template <exact_monoid M>
