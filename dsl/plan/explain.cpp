@@ -33,6 +33,8 @@ int combinations(facts const& f, bool commutative) {
   return height(std::min(lanes, f.extent)) + (commutative ? rows - 1 : height(rows)) + height(f.leaves());
 }
 
+i64 elements_of(source_description const& s, facts const& f) { return s.elements > 0 ? s.elements : f.extent; }
+
 std::string rounding_of(fold_description const& fold, description const& d) {
   return words::rounding(fold, d.facts, d.on_gpu && d.reads() ? d.planned.plan.order : combine_order::canonical_tree, d.reads());
 }
@@ -49,6 +51,14 @@ void word_gpu_source(source_description& s, source_choice const& c, bool striped
                           : formatted("address aligned to {} B", s.address_alignment);
     if (striped && s.stride == 1 && s.address_alignment >= 16)
       s.why = "another column is striped, and lanes have one layout";
+    break;
+  case load_primitive::grid_vector_ldg:
+  case load_primitive::grid_same_ldg:
+  case load_primitive::grid_ldg:
+    s.load = formatted("{}, {} B per load", spell(c.load), c.bytes_per_load);
+    s.why = c.load == load_primitive::grid_same_ldg ? "the same all along a row, whose place is found by its axes"
+            : c.load == load_primitive::grid_ldg    ? "a row may end within a group: each lane finds its place by the axes"
+                                                    : formatted("neighbours on a row, whose place is found by its axes, rows aligned to {} B", std::min(s.address_alignment, s.steps_alignment));
     break;
   case load_primitive::computed:
     s.load = "computed";
@@ -108,6 +118,8 @@ void description::add_source(source_facts const& f, std::string type, i64 bytes_
   s.bytes_per_element = bytes_per_element;
   s.stride = f.stride;
   s.address_alignment = f.address_alignment;
+  s.steps_alignment = f.steps_alignment;
+  s.elements = f.elements;
   s.host_only = host_only;
   sources.push_back(std::move(s));
 }
@@ -126,18 +138,18 @@ void description::add_fold(fold_facts const& f, std::string name, std::string ro
 }
 
 i64 description::bytes_read() const {
-  i64 per_row = 0;
-  for (auto const& s : sources) per_row += s.bytes_per_element;
-  return reads() ? facts.extent * per_row : 0;
+  i64 bytes = 0;
+  for (auto const& s : sources) bytes += elements_of(s, facts) * s.bytes_per_element;
+  return reads() ? bytes : 0;
 }
 
 i64 description::bytes_moved() const {
-  i64 per_row = 0;
+  i64 bytes = 0;
   for (auto const& s : sources) {
     i64 const apart = s.bytes_per_element * (s.stride < 0 ? -s.stride : s.stride);
-    per_row += std::max(s.bytes_per_element, std::min(apart, words::bytes_per_sector));
+    bytes += elements_of(s, facts) * std::max(s.bytes_per_element, std::min(apart, words::bytes_per_sector));
   }
-  return reads() ? facts.extent * per_row : 0;
+  return reads() ? bytes : 0;
 }
 
 double description::expected_seconds() const {

@@ -22,6 +22,7 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
                                                          : formatted("ldg, {} B per load", s.bytes_per_element);
     i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));
     s.why = s.bytes_per_element == 0 ? "nothing is read" : step == 0 ? formatted("the same for {}", neighbours) : neighbours;
+    if ((p.lasting >> c & 1) != 0) s.why += ", and all along each: once a leaf";
     if (s.bytes_per_element > 0) s.why += formatted(", rows aligned to {} B", planning::alignment_in_grid(facts, int(c), loaded));
     if (s.staged) s.why += ", after a copy from host memory";
   }

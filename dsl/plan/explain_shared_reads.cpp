@@ -182,7 +182,13 @@ void word_matrix(grouped_description& d) {
                         d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
                                                    : std::string("a tile that threads fill"));
     one.why_not.clear();
-    for (auto& s : one.of.sources) s.load = "tiles in shared memory", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
+    for (std::size_t c = 0; c < one.of.sources.size(); ++c) {
+      auto& s = one.of.sources[c];
+      bool const down = (d.joined.plan.standing_down >> c & 1) != 0, stands = d.joined.plan.stands(int(c));
+      s.load = stands ? "beside the tiles in shared memory" : "tiles in shared memory";
+      s.why = down ? "the same in every row: once a unit" : stands ? "the same all along a row: once a unit" : "every element is read once";
+      if (s.staged) s.why += ", after a copy from host memory";
+    }
   };
   join(first);
   if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);

@@ -163,3 +163,31 @@ TEST_CASE("every load of a plan along axes is aligned and inside its column") {
   CHECK(realigned > 200);
   CHECK(apart > 10);
 }
+
+TEST_CASE("columns that are the same for neighbouring groups, or all along a group, do not narrow the loads of others") {
+  axes_facts f{};
+  f.of.lanes_per_group = 4;
+  f.of.rows_per_leaf = 8;
+  f.of.source_count = 3;
+  f.of.fold_count = 1;
+  f.of.folds[0] = {4, true, false, block_algorithm::raking};
+  f.of.sources[0] = {4, 1, 16};
+  f.of.sources[1] = f.of.sources[2] = {4, 1, 4};
+  f.of.target = targets::h200;
+  f.of.extent = f.at.extent = f.at.groups = 4096;
+  f.at.kept_axes = f.at.reduced_axes = 1;
+  f.at.kept[0] = {4096, 1, {1, 0, 1}};
+  f.at.reduced[0] = {4096, 4096, {4096, 1, 0}};
+  f.of.sources[2].address_alignment = 16;
+  auto const p = make_axes_plan(f).plan;
+  CHECK(p.route == axes_route::threads_across_groups);
+  CHECK(p.groups_per_thread == 4);
+  CHECK(p.standing == 2);
+  CHECK(p.lasting == 4);
+  CHECK(p.bytes_per_load[0] == 16);
+  CHECK(p.bytes_per_load[1] == 4);
+  CHECK(p.bytes_per_load[2] == 16);
+  f.at.kept[0].steps[0] = 0; // the same in all columns: nothing to load together
+  f.at.kept[0].steps[2] = 0;
+  CHECK(make_axes_plan(f).plan.groups_per_thread == 1);
+}

@@ -106,6 +106,37 @@ static_assert(misaligned.numbers[0] == 8 && misaligned.numbers[1] == 16 && says(
 constexpr refusal apart = refused(make_plan(with_first_column(sum_of(1000), f32_apart(7))), "vector load", 0);
 static_assert(apart.numbers[0] == 7 && says(apart, "apart"));
 
+// columns with axes: neighbours on a row, one for all of a row, or lane by lane where a row ends within a group
+constexpr source_facts f32_on_rows(i64 row, i64 stride, int steps_alignment = 16, int address_alignment = 16) {
+  return {4, stride, address_alignment, load_primitive::grid_vector_ldg, row, steps_alignment};
+}
+constexpr source_choice choice_1(source_facts s) { return make_plan(with_column(sum_of(1000), s)).plan.sources[1]; }
+static_assert(choice_1(f32_on_rows(1024, 1)) == source_choice{load_primitive::grid_vector_ldg, 16});
+static_assert(choice_1(f32_on_rows(1024, 1, 8)) == source_choice{load_primitive::grid_vector_ldg, 8});
+static_assert(choice_1(f32_on_rows(1024, 1, 16, 4)) == source_choice{load_primitive::grid_vector_ldg, 4});
+static_assert(choice_1(f32_on_rows(1024, 0, 16, 4)) == source_choice{load_primitive::grid_same_ldg, 4});
+static_assert(choice_1(f32_on_rows(1023, 1)) == source_choice{load_primitive::grid_ldg, 4});
+static_assert(choice_1(f32_on_rows(1023, 0)) == source_choice{load_primitive::grid_ldg, 4});
+static_assert(choice_1(f32_on_rows(1024, 2)) == source_choice{load_primitive::striped_ldg, 4});
+static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 0))) == load_primitive::vector_ldg);
+static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 2))) == load_primitive::striped_ldg);
+constexpr facts heavy_on_rows = with_first_column(facts_with(1 << 28, kept, targets::h200, wide_fold), f32_on_rows(1024, 1));
+static_assert(says(refused(make_plan(heavy_on_rows), "bulk ring", 0), "rows of {0} elements lie apart"));
+static_assert(sum_of(1000).bytes_read() == 4000);
+constexpr facts beside_ten = with_column(sum_of(1000), {4, 1, 16, load_primitive::grid_vector_ldg, 10, 16, 10});
+static_assert(beside_ten.bytes_read() == 4040, "an operand that is seen alike is read once");
+constexpr plan with_choice(source_choice c) {
+  plan p = make_plan(with_column(sum_of(1000), f32_on_rows(1024, 1))).plan;
+  p.sources[1] = c;
+  return p;
+}
+static_assert(complains(with_choice({load_primitive::grid_same_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1024, 1)), "that are the same"));
+static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1024, 1, 8)), "aligned to its size"));
+static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "whole groups"));
+static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_column), "needs axes"));
+static_assert(complains(with_choice({load_primitive::striped_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1024, 1)), "one layout"));
+
+static_assert(planning::load_of<spread<float, 2>>() == load_primitive::grid_vector_ldg);
 static_assert(planning::load_of<contiguous<float>>() == load_primitive::vector_ldg);
 static_assert(planning::load_of<strided<float>>() == load_primitive::striped_ldg);
 static_assert(planning::load_of<counting<i64>>() == load_primitive::computed);

@@ -156,6 +156,10 @@ TEST_CASE("groupings, domain by domain") {
   auto const with_tables = from(matrix<float>(8192, 4096)) | reduce(over<0>(sum), over<1>(sum), histogram(0, 1, 256), by_key(index_along<0> % 64, 64, sum(_1)), sum);
   check_plan("image_in_one_read", explain(with_tables, targets::h200));
   check_text("image_in_one_read.json", explain(with_tables, targets::h200).json() + "\n");
+  auto const products = from(matrix<float>(65536, 4096), along<1>(numbers<float>(4096)), along<0>(numbers<float>(65536)));
+  check_plan("products_in_one_read", explain(products | reduce(over<1>(sum(_1 * _2)), over<0>(sum(_1 * _3))), targets::h200));
+  check_plan("product_of_columns", explain(products | reduce(over<0>(sum(_1 * _3), max(_1 - _2))), targets::h200));
+  check_plan("bilinear_form", explain(products | reduce(sum(_1 * _2 * _3)), targets::h200));
   check_plan("keys_beside_the_whole", explain(from(numbers<float>(mi), numbers<u32>(mi)) | reduce(sum(_1), by_key(_2, 1000, count), histogram(_1, 0, 1, 8)), targets::h200));
   check_plan("short_ragged_rows", explain(from(matrix<float>(100000, 7, 4)) | reduce(over<1>(sum, variance)), targets::h200));
   std::vector<i64> const offsets{0, 1000, mi};

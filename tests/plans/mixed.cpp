@@ -82,6 +82,21 @@ TEST_CASE("rows share a read with the whole, and with tables, where L2 holds lit
   CHECK(make_mixed_plan(little).joins);
 }
 
+TEST_CASE("what is the same in every row, or all along a row, is beside the tiles") {
+  auto f = sums_of(65536, 4096, 4096);
+  i64 const alone = make_mixed_plan(f).shared_bytes;
+  f.of.source_count = 3;
+  f.of.sources[1] = f.of.sources[2] = {4, 1, 4};
+  f.columns.kept[0] = {4096, 1, {1, 1, 0}};
+  f.columns.reduced[0] = {65536, 4096, {4096, 0, 1}};
+  auto const p = make_mixed_plan(f);
+  CHECK(p.joins);
+  CHECK(p.plan == mixed_plan{2, 2, false, 2, 4});
+  CHECK(p.shared_bytes == alone + 2 * 4096);
+  f.columns.reduced[0].steps[0] = 0;
+  CHECK(says(make_mixed_plan(f), "no column has an element for each"));
+}
+
 TEST_CASE("columns that share their read with nothing are no matter of tiles") {
   auto f = sums_of(65536, 4096, 4096);
   f.rows = f.total = false;

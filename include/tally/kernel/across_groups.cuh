@@ -139,7 +139,7 @@ __device__ __forceinline__ void each_batch(Program const& p, axes_layout const& 
       Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
-        rows.load(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, V);
+        rows.template load<loaded_columns::passing>(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, V);
         here.move(along, lanes);
       }
       next.move(along, P.threads_along());
@@ -160,11 +160,13 @@ __device__ __forceinline__ void each_batch(Program const& p, axes_layout const& 
         });
   };
   batch rows;
+  rows.template load<loaded_columns::lasting>(p.columns, t.origin, 0, kept, V);
   load(rows, 0);
   if constexpr (steps == 1) {
     fold_batch(rows, 0);
   } else {
     batch other;
+    other.template load<loaded_columns::lasting>(p.columns, t.origin, 0, kept, V);
 #pragma unroll 1
     for (int i = 0; i < steps; i += 2) {
       load(other, (i + 1) * Together);

@@ -7,7 +7,7 @@
 #include <tally/kernel/beside.cuh>
 #include <tally/kernel/even_states.cuh>
 #include <tally/kernel/leaves.cuh>
-#include <tally/kernel/load.cuh>
+#include <tally/kernel/load_grid.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {

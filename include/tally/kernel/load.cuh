@@ -4,7 +4,7 @@
 // every row: neighbours where a group is loaded at once, every 32nd where neighbouring threads load neighbours.
 #pragma once
 
-#include <tally/element/column.hpp>
+#include <tally/element/spread.hpp>
 #include <tally/plan/plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -119,7 +119,7 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
 };
 
 template <plan P, int Rows, memory_column Column, source_choice Choice>
-  requires(Choice.load == load_primitive::striped_ldg)
+  requires(Choice.load == load_primitive::striped_ldg && axes_of_column<Column> == 0)
 struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::value_type> {
   using T = typename Column::value_type;
 

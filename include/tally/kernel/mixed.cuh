@@ -119,9 +119,8 @@ struct column_lanes<Whole, V, program<Columns>> {
 };
 
 /// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by its position.
-template <bool Whole, int Own, class... Columns, class... Leaves>
-__device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, unsigned char const* tile, int row, i64 position,
-                                              i64 column, int width) {
+template <mixed_plan P, bool Whole, int Own, class... Columns, class... Leaves>
+__device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, tile_place at, i64 position, i64 column, int width) {
   using Program = program<pack<Columns...>, Leaves...>;
   constexpr leaf_shape shape = shape_of<Program>;
   constexpr int V = shape.group;
@@ -130,15 +129,16 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
                         p.leaves);
 #pragma unroll
   for (int r = 0; r < shape.rows; ++r) {
-    auto strip = tile_strip_of<V, shape.elements(), shape.rows>(p.columns);
+    auto strip = tile_strip_of<P, V, shape.elements(), shape.rows>(p.columns);
     int const first = r * shape.lanes() + lane * V;
-    strip.load(tile, row, first);
+    at.column = first;
+    strip.load(at);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-        i64 const at = position + first + v;
+        i64 const place = position + first + v;
         get<i>(p.leaves).step(get<i>(running), v, Whole || first + v < width,
-                              strip.row_at(p.columns, v, at, i < Own ? column + first + v : at));
+                              strip.row_at(p.columns, v, place, i < Own ? column + first + v : place));
       });
   }
   typename Program::states s;
@@ -171,8 +171,16 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   int const here = Whole ? width : int(cut.columns - first_column < width ? cut.columns - first_column : width);
   int const below = (height < shape.lanes() ? height : shape.lanes()) - lane; // lanes from here on that have a row
   int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
-  auto* const held = reinterpret_cast<typename Along::states*>(room + (P.stages > 0 ? P.stages : 1) * tile_bytes<width, shape.rows>(&down.columns));
+  unsigned char* const standing = room + (P.stages > 0 ? P.stages : 1) * tile_bytes<P, width, shape.rows>(&down.columns);
+  auto* const held = reinterpret_cast<typename Along::states*>(standing + all_standing_bytes<P, width>(&down.columns));
   column_lanes<Whole, V, Program> columns;
+  if constexpr ((P.standing_down | P.standing_along) != 0) {
+    fill_standing<P, width>(down.columns, cut, first_column, here, shape.rows * cut.lanes_of_unit, standing, [&](int i) {
+      int const row = lane + i % cut.lanes_of_unit + i / cut.lanes_of_unit * shape.lanes();
+      return row < height ? band + row : i64(-1);
+    });
+    __syncthreads();
+  }
   auto const rows_of = [&](int k) { return Whole ? shape.rows : (height - 1 - lane - k) / shape.lanes() + 1; };
   read_tiles<P, width, shape.rows>(down.columns, cut, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
                                    [&](int k, unsigned char const* tile) {
@@ -181,15 +189,16 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
     if constexpr (Along::leaf_count > 0)
       if (Whole || warp < present) {
         i64 const row = first_row + warp * shape.lanes();
-        auto const s = fold_row_leaf<Whole, Own>(along, tile, warp, row * cut.columns + first_column, first_column, here);
+        auto const s = fold_row_leaf<P, Whole, Own>(along, {tile, standing, warp, 0, warp * cut.lanes_of_unit + k}, row * cut.columns + first_column,
+                                                    first_column, here);
         if (thread % 32 == 0)
           held[warp * cut.lanes_of_unit + k] = s;
       }
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
-        auto strip = tile_strip_of<V, width, shape.rows>(down.columns);
-        strip.load(tile, r, thread * V);
+        auto strip = tile_strip_of<P, V, width, shape.rows>(down.columns);
+        strip.load({tile, standing, r, thread * V, r * cut.lanes_of_unit + k});
         i64 const row = first_row + r * shape.lanes();
         auto const row_at = [&](int v) { return strip.row_at(down.columns, v, row * cut.columns + first_column + thread * V + v, row); };
 #pragma unroll

@@ -11,19 +11,30 @@
 
 namespace tally::inline v0::kernel {
 
-/// Values of one column: Count times V neighbours.
+/// Which columns are loaded: those that lasting ones are not, lasting ones, or all.
+enum class loaded_columns { passing, lasting, all };
+
+/// Values of one column: Count times V neighbours, or one for all that are the same.
 template <axes_plan P, int I, class Column, int Count, int V>
 struct strip_values {
   using T = typename Column::value_type;
   static constexpr bool realigned = (P.realigned >> I & 1) != 0, held = memory_column<Column> && (P.late >> I & 1) == 0;
-  alignas(16) unsigned char bytes[held ? Count + realigned : 1][held ? V * sizeof(T) : 1];
+  static constexpr bool lasts = (P.lasting >> I & 1) != 0, one_for_all = (P.standing >> I & 1) != 0 && !P.threads_apart;
+  alignas(16) unsigned char bytes[held ? lasts ? 1 : Count + realigned : 1][held ? (one_for_all ? 1 : V) * sizeof(T) : 1];
+  __device__ __forceinline__ static constexpr bool is(loaded_columns which) {
+    return which == loaded_columns::all || (which == loaded_columns::lasting) == lasts;
+  }
 
   /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them, which may be none or fewer, is read from the last.
   /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded.
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
     if constexpr (held) {
       T const* const from = c.data + offset;
-      if constexpr (realigned) {
+      k = lasts ? 0 : k;
+      if constexpr (one_for_all) {
+        T const one = *from;
+        memcpy(bytes[k], &one, sizeof(T));
+      } else if constexpr (realigned) {
         load_one_by_one(bytes[k], from, step, present);
       } else if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
         constexpr int at_once = P.bytes_per_load[I];
@@ -118,7 +129,7 @@ struct strip_values {
         word >>= v * sizeof(T) % 4 * 8;
         memcpy(&one, &word, sizeof(T));
       } else {
-        memcpy(&one, bytes[k] + v * sizeof(T), sizeof(T));
+        memcpy(&one, bytes[lasts ? 0 : k] + (one_for_all ? 0 : v) * sizeof(T), sizeof(T));
       }
       return one;
     } else {
@@ -132,7 +143,7 @@ template <axes_plan P, int I, int Count, int V, class... Columns>
 struct strip_rows;
 template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
-  template <class Place>
+  template <loaded_columns Which = loaded_columns::all, class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
   template <class Place>
   __device__ __forceinline__ void load_across_runs(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
@@ -153,10 +164,11 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   strip_values<P, I, Column, Count, V> here;
   strip_rows<P, I + 1, Count, V, Columns...> rest;
   /// Fills slot k with `present` neighbours along an axis, the first at a place.
-  template <class Place>
+  template <loaded_columns Which = loaded_columns::all, class Place>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
-    here.load(c.first, at.offset[I], k, along.steps[I], present);
-    rest.load(c.rest, at, k, along, present);
+    if constexpr (decltype(here)::is(Which))
+      here.load(c.first, at.offset[I], k, along.steps[I], present);
+    rest.template load<Which>(c.rest, at, k, along, present);
   }
   /// Fills slot k with neighbours along an axis, of which the first `here` lie on its run and the others on the next one of `outer`.
   template <class Place>

@@ -12,37 +12,60 @@
 
 namespace tally::inline v0::kernel {
 
-/// Bytes of one row of a tile in a column of the source.
-template <int Width, class Column>
+/// Bytes of one row of a tile in column I of the source: none of a column that stands.
+template <mixed_plan P, int I, int Width, class Column>
 constexpr int tile_row_bytes() {
-  if constexpr (memory_column<Column>)
+  if constexpr (memory_column<Column> && !P.stands(I))
     return Width * int(sizeof(typename Column::value_type));
   else
     return 0;
 }
-/// Bytes of a tile in all columns.
-template <int Width, int Rows, class... Columns>
+/// Bytes of a column that stands beside the tiles: an element a column of the unit, or a row.
+template <mixed_plan P, int I, int Width, class Column>
+constexpr int standing_bytes() {
+  if constexpr (memory_column<Column> && P.stands(I))
+    return int(standing_room(Width * i64(sizeof(typename Column::value_type))));
+  else
+    return 0;
+}
+/// Bytes of a tile in all columns, and of all columns that stand.
+template <mixed_plan P, int Width, int Rows, class... Columns>
 constexpr int tile_bytes(pack<Columns...> const*) {
-  return (0 + ... + (Rows * tile_row_bytes<Width, Columns>()));
+  return []<int... I>(index_list<I...>) { return (0 + ... + (Rows * tile_row_bytes<P, I, Width, Columns>())); }(indices_up_to<int(sizeof...(Columns))>{});
+}
+template <mixed_plan P, int Width, class... Columns>
+constexpr int all_standing_bytes(pack<Columns...> const*) {
+  return []<int... I>(index_list<I...>) { return (0 + ... + standing_bytes<P, I, Width, Columns>()); }(indices_up_to<int(sizeof...(Columns))>{});
 }
 
-/// V neighbours of one row of a tile.
-template <int V, class Column>
+/// Where neighbours are: of one row of a tile, from a column of it on, which is row `of_unit` of all rows of the unit; and what stands.
+struct tile_place {
+  unsigned char const *tile, *standing;
+  int row, column, of_unit;
+};
+
+/// V neighbours of one row of a tile, or the one element that all of them have.
+template <mixed_plan P, int I, int V, int Width, class Column>
 struct tile_values {
   using T = typename Column::value_type;
-  static constexpr int bytes = memory_column<Column> ? V * int(sizeof(T)) : 1;
+  static constexpr bool down = (P.standing_down >> I & 1) != 0, along = (P.standing_along >> I & 1) != 0;
+  static constexpr int bytes = memory_column<Column> ? (along ? 1 : V) * int(sizeof(T)) : 1;
   static constexpr int piece = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
   alignas(16) unsigned char held[bytes];
-  __device__ __forceinline__ void load(unsigned char const* row, int column) {
-    if constexpr (memory_column<Column>)
+  __device__ __forceinline__ void load(tile_place const& at) {
+    if constexpr (memory_column<Column>) {
+      unsigned char const* const from = along  ? at.standing + at.of_unit * int(sizeof(T))
+                                        : down ? at.standing + at.column * int(sizeof(T))
+                                               : at.tile + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
 #pragma unroll
       for (int b = 0; b < bytes; b += piece)
-        load_shared<piece>(held + b, row + column * int(sizeof(T)) + b);
+        load_shared<piece>(held + b, from + b);
+    }
   }
   __device__ __forceinline__ T at(Column const& c, int v, i64 position) const {
     if constexpr (memory_column<Column>) {
       T one;
-      memcpy(&one, held + v * sizeof(T), sizeof(T));
+      memcpy(&one, held + (along ? 0 : v) * sizeof(T), sizeof(T));
       return one;
     } else {
       return c.at(position);
@@ -51,44 +74,60 @@ struct tile_values {
 };
 
 /// V neighbours in all columns.
-template <int V, int Width, int Rows, class... Columns>
+template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
 struct tile_strip;
-template <int V, int Width, int Rows>
-struct tile_strip<V, Width, Rows> {
-  __device__ __forceinline__ void load(unsigned char const*, int, int) {}
+template <mixed_plan P, int I, int V, int Width, int Rows>
+struct tile_strip<P, I, V, Width, Rows> {
+  __device__ __forceinline__ void load(tile_place const&) {}
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, i64 element, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, element};
   }
 };
-template <int V, int Width, int Rows, class Column, class... Columns>
-struct tile_strip<V, Width, Rows, Column, Columns...> {
-  tile_values<V, Column> here;
-  tile_strip<V, Width, Rows, Columns...> rest;
-  __device__ __forceinline__ void load(unsigned char const* tile, int row, int column) {
-    constexpr int row_bytes = tile_row_bytes<Width, Column>();
-    here.load(tile + row * row_bytes, column);
-    rest.load(tile + Rows * row_bytes, row, column);
+template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
+struct tile_strip<P, I, V, Width, Rows, Column, Columns...> {
+  tile_values<P, I, V, Width, Column> here;
+  tile_strip<P, I + 1, V, Width, Rows, Columns...> rest;
+  __device__ __forceinline__ void load(tile_place const& at) {
+    here.load(at);
+    rest.load({at.tile + Rows * tile_row_bytes<P, I, Width, Column>(), at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.column, at.of_unit});
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
     return rest.row_at(c.rest, v, position, element, values..., here.at(c.first, v, position));
   }
 };
-template <int V, int Width, int Rows, class... Columns>
-__device__ __forceinline__ tile_strip<V, Width, Rows, Columns...> tile_strip_of(pack<Columns...> const&) {
+template <mixed_plan P, int V, int Width, int Rows, class... Columns>
+__device__ __forceinline__ tile_strip<P, 0, V, Width, Rows, Columns...> tile_strip_of(pack<Columns...> const&) {
   return {};
 }
 
-/// Calls f(data, offset in the tile, row bytes in the tile, index) for every column that is read.
-template <int Width, int Rows, class F>
-__device__ __forceinline__ void for_each_read(pack<> const&, F const&, int = 0, int = 0) {}
-template <int Width, int Rows, class F, class Column, class... Columns>
-__device__ __forceinline__ void for_each_read(pack<Column, Columns...> const& c, F const& f, int offset = 0, int index = 0) {
-  constexpr int row_bytes = tile_row_bytes<Width, Column>();
-  if constexpr (memory_column<Column>)
-    f(c.first.data, offset, row_bytes, index);
-  for_each_read<Width, Rows>(c.rest, f, offset + Rows * row_bytes, index + 1);
+/// Calls f(data, offset in the tile, row bytes in the tile, index) for every column that tiles hold.
+template <mixed_plan P, int Width, int Rows, int I = 0, class F>
+__device__ __forceinline__ void for_each_read(pack<> const&, F const&, int = 0) {}
+template <mixed_plan P, int Width, int Rows, int I = 0, class F, class Column, class... Columns>
+__device__ __forceinline__ void for_each_read(pack<Column, Columns...> const& c, F const& f, int offset = 0) {
+  constexpr int row_bytes = tile_row_bytes<P, I, Width, Column>();
+  if constexpr (row_bytes > 0)
+    f(c.first.data, offset, row_bytes, I);
+  for_each_read<P, Width, Rows, I + 1>(c.rest, f, offset + Rows * row_bytes);
+}
+
+/// Fills what stands beside the tiles of a unit: row_of(i) is the row of its i-th of `rows`, or none of the source where that is negative. The whole block
+/// calls it.
+template <mixed_plan P, int Width, int I = 0, class RowOf>
+__device__ __forceinline__ void fill_standing(pack<> const&, mixed_cut const&, i64, int, int, unsigned char*, RowOf const&) {}
+template <mixed_plan P, int Width, int I = 0, class RowOf, class Column, class... Columns>
+__device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c, mixed_cut const& cut, i64 first_column, int width, int rows,
+                                              unsigned char* standing, RowOf const& row_of) {
+  if constexpr (memory_column<Column> && P.stands(I)) {
+    constexpr bool down = (P.standing_down >> I & 1) != 0;
+    auto* const to = reinterpret_cast<typename Column::value_type*>(standing);
+    for (int i = int(threadIdx.x); i < (down ? width : rows); i += mixed_threads)
+      if (i64 const row = down ? 0 : row_of(i); row >= 0)
+        to[i] = c.first.data[down ? first_column + i : row * cut.row_steps[I]];
+  }
+  fill_standing<P, Width, I + 1>(c.rest, cut, first_column, width, rows, standing + standing_bytes<P, I, Width, Column>(), row_of);
 }
 
 /// The tiles of a unit, one after the other: read(k, tile) with the folding threads; the whole block calls it, once. Tile k has
@@ -96,18 +135,18 @@ __device__ __forceinline__ void for_each_read(pack<Column, Columns...> const& c,
 template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class Read>
 __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 first_row, int apart, i64 first_column,
                                            int width, int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
-  constexpr int bytes_per_tile = tile_bytes<Width, Rows>(static_cast<Columns const*>(nullptr));
+  constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
   if constexpr (P.stages > 0) {
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
     prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
     int row_bytes = 0; // as they are read, over all columns
-    for_each_read<Width, Rows>(columns, [&](auto const* data, int, int, int) { row_bytes += width * int(sizeof(*data)); });
+    for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int) { row_bytes += width * int(sizeof(*data)); });
     ring.run(
         tiles, [&](i64 k) { return prim::bulk_bytes::exactly(i64(rows_of(int(k))) * row_bytes); },
         [&](i64 k, unsigned char* stage, prim::expected& told) {
           int const present = rows_of(int(k));
-          for_each_read<Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
+          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
             auto const* from = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
             i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
             auto const n = prim::bulk_bytes::exactly(i64(width) * i64(sizeof(*data)));
@@ -123,7 +162,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
 #pragma unroll 1
     for (int k = 0; k < tiles; ++k) {
       int const present = rows_of(k);
-      for_each_read<Width, Rows>(columns, [&](auto const* data, int offset, int, int index) {
+      for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int, int index) {
         auto* const to = reinterpret_cast<cuda::std::remove_cvref_t<decltype(*data)>*>(room + offset);
         auto const* from = data + (first_row + k) * cut.row_steps[index] + first_column;
         for (int r = 0; r < present; ++r)

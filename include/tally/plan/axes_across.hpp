@@ -37,9 +37,25 @@ constexpr i64 bytes_beside(axes_facts const& f, axes_plan const& p) {
   return bytes;
 }
 
+/// Whether neighbouring groups are neighbours in every column, or the same.
+constexpr bool lies_beside(axes_facts const& f) {
+  return unit_or_same(f, [&](int c) { return f.group_step(c); });
+}
+/// The columns that are the same all along a group, as bits.
+constexpr int choose_lasting(axes_facts const& f) {
+  int lasting = 0;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    bool moves = f.of.sources[c].bytes_per_element == 0;
+    for (int k = 0; k < f.at.reduced_axes; ++k)
+      moves = moves || f.at.reduced[k].steps[c] != 0;
+    lasting |= moves ? 0 : 1 << c;
+  }
+  return lasting;
+}
+
 /// Neighbouring groups of a thread: as many as one load of 16 bytes brings, if memory and their states allow it.
 constexpr int choose_groups_per_thread(axes_facts const& f, axes_plan const& p, why_not_list& why) {
-  if (!unit_in_all(f, [&](int c) { return f.group_step(c); })) {
+  if (!lies_beside(f)) {
     why.add("groups beside", "neighbouring groups are not neighbours in every column");
     return 1;
   }
@@ -49,7 +65,7 @@ constexpr int choose_groups_per_thread(axes_facts const& f, axes_plan const& p, 
   if (groups == 1)
     why.add("groups beside", "{0} bytes of state a group fill the registers of a thread", -1, bytes_beside(f, p));
   for (int c = 0; c < f.of.source_count; ++c)
-    while (groups > 1 && f.of.sources[c].bytes_per_element > 0 &&
+    while (groups > 1 && f.of.sources[c].bytes_per_element > 0 && (p.standing >> c & 1) == 0 &&
            (f.row_groups() % groups != 0 ||
             alignment_in_grid(f, c, loaded_axis::kept) < least_of(16, groups * f.of.sources[c].bytes_per_element) ||
             (f.of.sources[c].bytes_per_element & (f.of.sources[c].bytes_per_element - 1)) != 0)) {
@@ -66,7 +82,7 @@ constexpr int choose_threads_across(axes_facts const& f, axes_plan const& p) {
   i64 const along = least_of(32, p.lanes_in_leaf);
   bool const elements_nearer = unit_in_all(f, [&](int c) { return f.element_step(c); });
   bool const enough = !p.in_windows || f.at.extent >= 32 * least_in_window;
-  i64 const wanted = enough && elements_nearer && p.groups_per_thread == 1 && !unit_in_all(f, [&](int c) { return f.group_step(c); })
+  i64 const wanted = enough && elements_nearer && p.groups_per_thread == 1 && !lies_beside(f)
                          ? 1
                          : least_of(32, power_of_two_from((f.row_groups() - 1) / p.groups_per_thread + 1));
   return int(wanted < 32 / along ? 32 / along : wanted);
@@ -106,6 +122,8 @@ constexpr int choose_lanes_at_once(axes_facts const& f, axes_plan const& p) {
   int const wanted_bytes = (one_ragged_leaf(p) ? 8 : 16) * loads_in_flight;
   int loads = 0, bytes = 0, lanes = 1; // the first two of a lane
   for (int c = 0; c < f.of.source_count; ++c) {
+    if ((p.lasting >> c & 1) != 0)
+      continue;
     loads += p.rows_in_leaf;
     bytes += p.rows_in_leaf * p.bytes_per_load[c];
   }
@@ -153,6 +171,8 @@ constexpr axes_cut cut_across(axes_facts const& f, axes_plan const& p) {
 
 constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_across_groups;
+  p.standing = same_beside(f);
+  p.lasting = choose_lasting(f);
   p.groups_per_thread = choose_groups_per_thread(f, p, why);
   p.threads_across = choose_threads_across(f, p);
   p.warps_per_block = choose_warps(f, p);
@@ -161,7 +181,7 @@ constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why
   while (p.warps_per_block / p.warps_on_lanes > strips)
     p.warps_per_block /= 2;
   for (int c = 0; c < f.of.source_count; ++c)
-    p.bytes_per_load[c] = int(least_of(16, p.groups_per_thread * f.of.sources[c].bytes_per_element));
+    p.bytes_per_load[c] = int(least_of(16, ((p.standing >> c & 1) != 0 ? 1 : p.groups_per_thread) * f.of.sources[c].bytes_per_element));
   p.lanes_at_once = choose_lanes_at_once(f, p);
   cut = cut_across(f, p);
 }

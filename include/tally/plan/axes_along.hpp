@@ -24,18 +24,11 @@ constexpr bool threads_on_runs(axes_facts const& f) {
       return false;
   return run >= f.of.lanes_per_group && run <= 1 << 30;
 }
-/// Whether any column moves on from element to element of a group.
-constexpr bool moves(axes_facts const& f) {
-  for (int c = 0; c < f.of.source_count; ++c)
-    if (f.of.sources[c].bytes_per_element > 0 && f.element_step(c) != 0)
-      return true;
-  return false;
-}
-/// Whether elements of a group are neighbours in every column, as far as a row of a leaf or what a thread has of it reaches, or the same in all but one:
+/// Whether elements of a group are neighbours in every column, as far as a row of a leaf or what a thread has of it reaches, or the same:
 /// then neighbouring threads take neighbouring elements.
 constexpr bool lies_along(axes_facts const& f) {
   return f.at.reduced_axes > 0 && (leaves_on_runs(f, i64(32) * f.of.lanes_per_group) || threads_on_runs(f)) &&
-         unit_in_all(f, [&](int c) { return f.element_step(c) == 0 && moves(f) ? 1 : f.element_step(c); });
+         unit_or_same(f, [&](int c) { return f.element_step(c); });
 }
 
 /// Threads along a group that must be resident on a multiprocessor, so that how chunks meet, which is rare, does not take registers from

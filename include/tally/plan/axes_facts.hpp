@@ -61,6 +61,23 @@ constexpr bool unit_in_all(axes_facts const& f, Step const& step) {
   return any_read;
 }
 
+/// Whether neighbours along an axis are neighbours in every column that is read, or the same, and not the same in all.
+template <class Step>
+constexpr bool unit_or_same(axes_facts const& f, Step const& step) {
+  bool any_moves = false;
+  for (int c = 0; c < f.of.source_count; ++c)
+    any_moves = any_moves || (f.of.sources[c].bytes_per_element > 0 && step(c) != 0);
+  return unit_in_all(f, [&](int c) { return step(c) == 0 && any_moves ? 1 : step(c); });
+}
+
+/// The columns that are the same for neighbouring groups, as bits.
+constexpr int same_beside(axes_facts const& f) {
+  int same = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    same |= f.of.sources[c].bytes_per_element > 0 && f.group_step(c) == 0 ? 1 << c : 0;
+  return same;
+}
+
 /// Bytes of a load of `neighbours` elements of a column, which begin at multiples of that; the element's own where memory does not
 /// allow more.
 constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours, loaded_axis loaded = loaded_axis::reduced) {

@@ -27,7 +27,8 @@ struct axes_plan {
   int batches;           ///< along: groups of a thread, or leaves of a long group, whose loads are in flight together
   int warps_per_group;   ///< along: that share the leaves of a group
   int leaves_in_room;    ///< along: of one chunk, whose states are in shared memory until they meet
-  int standing;          ///< along: bit c is set where column c is the same all along a group
+  int standing;          ///< bit c is set where column c is the same for the neighbours that a thread loads together
+  int lasting;           ///< across: bit c is set where column c is the same all along a group, so that it is loaded once a leaf
   int late;              ///< of rows with lets: bit c is set where column c is loaded when elements are written
   int realigned;         ///< along: bit c is set where column c is loaded in aligned pieces, and lanes are turned once they are folded
   int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come

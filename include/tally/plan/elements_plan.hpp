@@ -67,6 +67,7 @@ constexpr elements_planned make_turned_plan(axes_facts const& f, written_facts c
   p.groups_per_thread = v;
   p.warps_per_block = 2 * warps_of_elements;
   p.batches = v > 8 ? turned_batches / 2 : turned_batches;
+  p.standing = same_beside(f);
   for (int c = 0; c < f.of.source_count; ++c)
     p.bytes_per_load[c] = f.group_step(c) == 1 ? bytes_per_load(f, c, v, loaded_axis::kept) : int(f.of.sources[c].bytes_per_element);
   out.plan.turned_axis = axis;
@@ -108,6 +109,7 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
   p.batches = f.of.source_count <= 1 && v * widest < 16 ? 2 * strips_in_flight : strips_in_flight;
   p.one_kept_axis = f.at.kept_axes <= 1;
+  p.standing = planning::same_beside(f);
   for (int c = 0; c < f.of.source_count; ++c)
     p.bytes_per_load[c] = f.group_step(c) == 1 ? planning::bytes_per_load(f, c, v, planning::loaded_axis::kept) : int(f.of.sources[c].bytes_per_element);
   for (int i = 0; i < arrays; ++i) {

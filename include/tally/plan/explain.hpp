@@ -19,6 +19,8 @@ struct source_description {
   i64 bytes_per_element = 0; ///< handed to the folds; 0 where nothing is read
   i64 stride = 1;            ///< in elements
   int address_alignment = 16;
+  int steps_alignment = 16; ///< of its rows, where it has axes
+  i64 elements = 0;         ///< that it has, where it is seen alike along an axis; 0: as many as the source
   bool host_only = false; ///< only host code can produce its elements
   bool staged = false;    ///< copied from host memory to the GPU before the launch
   std::string load;       ///< the load primitive, in words

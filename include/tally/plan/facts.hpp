@@ -28,6 +28,10 @@ struct source_facts {
   i64 stride;            ///< in elements; 1 is contiguous
   int address_alignment; ///< the largest power of two, at most 16, that divides the address
   load_primitive best_load = load_primitive::vector_ldg; ///< what plan/load.hpp picks by the column's type
+  i64 row = 0;               ///< elements along the innermost axis of a column with axes; 0: it has none
+  int steps_alignment = 16;  ///< the largest power of two, at most 16, that divides the steps along its other axes, in bytes
+  i64 elements = 0;          ///< that it has, where it is seen alike along an axis; 0: as many as the source
+  constexpr int alignment() const { return address_alignment < steps_alignment ? address_alignment : steps_alignment; }
   friend constexpr bool operator==(source_facts const&, source_facts const&) = default;
 };
 
@@ -70,7 +74,12 @@ struct facts {
       b += sources[i].bytes_per_element;
     return b;
   }
-  constexpr i64 bytes_read() const { return extent * bytes_per_row(); }
+  constexpr i64 bytes_read() const {
+    i64 b = 0;
+    for (int i = 0; i < source_count; ++i)
+      b += (sources[i].elements > 0 ? sources[i].elements : extent) * sources[i].bytes_per_element;
+    return b;
+  }
   constexpr int state_bytes() const {
     int b = 0;
     for (int i = 0; i < fold_count; ++i)

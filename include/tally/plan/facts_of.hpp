@@ -19,12 +19,30 @@ inline int alignment_of(void const* address) {
   return a == 0 ? 16 : static_cast<int>((a & -a) < 16 ? (a & -a) : 16);
 }
 
+/// The same of a column with axes.
+template <column C>
+source_facts facts_of_grid_column(C const& c) {
+  i64 const size = sizeof(typename C::value_type);
+  bool const begins_a_group = c.first % 16 == 0;
+  source_facts f{size, c.strides[C::rank - 1], alignment_of(c.data), planning::load_of<C>(), begins_a_group ? c.extents[C::rank - 1] : 1};
+  i64 elements = 1;
+  bool alike = false;
+  for (int k = 0; k < C::rank; ++k) {
+    elements *= c.strides[k] == 0 ? 1 : c.extents[k];
+    alike = alike || (c.strides[k] == 0 && c.extents[k] > 1);
+    while (k < C::rank - 1 && c.strides[k] * size % f.steps_alignment != 0)
+      f.steps_alignment /= 2;
+  }
+  f.elements = alike ? elements : 0;
+  return f;
+}
+
 template <column C>
 source_facts facts_of_column(C const& c) {
   if constexpr (!memory_column<C>)
     return {0, 1, 16, planning::load_of<C>()};
   else if constexpr (axes_of_column<C> > 0)
-    return {sizeof(typename C::value_type), c.strides[C::rank - 1], alignment_of(c.data), planning::load_of<C>()};
+    return facts_of_grid_column(c);
   else if constexpr (requires { c.stride; })
     return c.stride == 1 // neighbours after all
                ? facts_of_column(contiguous<typename C::value_type>{c.data})

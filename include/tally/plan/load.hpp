@@ -5,7 +5,7 @@
 // It stands after the order because it never depends on a fold.
 #pragma once
 
-#include <tally/element/column.hpp>
+#include <tally/element/spread.hpp>
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
@@ -25,11 +25,17 @@ template <memory_column C>
 constexpr load_primitive load_of() {
   return load_primitive::striped_ldg;
 }
-/// or a thread loads its neighbours at once.
+/// or a thread loads its neighbours at once,
 template <vector_loadable C>
   requires memory_column<C>
 constexpr load_primitive load_of() {
   return load_primitive::vector_ldg;
+}
+/// or finds the row of a grid on which they lie.
+template <memory_column C>
+  requires(axes_of_column<C> > 0)
+constexpr load_primitive load_of() {
+  return load_primitive::grid_vector_ldg;
 }
 
 /// Leaves a warp needs before a ring has anything to fill ahead. H200, CUDA 13.0, 2026-11-20, sum, min, max, mean and
@@ -126,11 +132,29 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
     return false;
   }
   for (int i = 0; i < f.source_count; ++i)
+    if (finds_its_row(f.sources[i].best_load)) {
+      why.add("bulk ring", "rows of {0} elements lie apart, a leaf is one copy", i, f.sources[i].row);
+      return false;
+    }
+  for (int i = 0; i < f.source_count; ++i)
     if (f.sources[i].best_load != load_primitive::computed && f.sources[i].address_alignment < 16) {
       why.add("bulk ring", "the address is aligned to {0} bytes, the copy engine needs 16", i, f.sources[i].address_alignment);
       return false;
     }
   return true;
+}
+
+/// The load of a column with axes, along whose rows elements are neighbours or the same: in pieces as large as all rows allow.
+constexpr source_choice choose_grid_load(facts const& f, source_facts const& s) {
+  i64 const size = s.bytes_per_element;
+  if (s.row % f.lanes_per_group != 0)
+    return {load_primitive::grid_ldg, int(size)};
+  if (s.stride == 0)
+    return {load_primitive::grid_same_ldg, int(size)};
+  i64 piece = s.bytes_per_element * f.lanes_per_group;
+  while (piece > size && (piece > 16 || (piece & (piece - 1)) != 0 || piece > s.alignment()))
+    piece = (piece & (piece - 1)) != 0 ? size : piece / 2;
+  return {load_primitive::grid_vector_ldg, int(piece)};
 }
 
 /// A group of lanes is loaded in pieces of at most 16 bytes; every piece must be aligned to its size. One striped source
@@ -143,7 +167,9 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
     i64 const piece = group < 16 ? group : 16;
     if (s.best_load == load_primitive::computed)
       continue;
-    if (s.best_load == load_primitive::striped_ldg) {
+    if (finds_its_row(s.best_load) && (s.stride == 0 || s.stride == 1))
+      continue;
+    if (s.best_load == load_primitive::striped_ldg || finds_its_row(s.best_load)) {
       why.add("vector load", "elements lie {0} elements apart", i, s.stride);
       striped = true;
     } else if ((piece & (piece - 1)) != 0 || (group % piece) != 0) {
@@ -165,6 +191,8 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
       p.sources[i] = {load_primitive::bulk_ring, int(group < 16 ? group : 16)};
     else if (striped)
       p.sources[i] = {load_primitive::striped_ldg, int(s.bytes_per_element)};
+    else if (finds_its_row(s.best_load))
+      p.sources[i] = choose_grid_load(f, s);
     else
       p.sources[i] = {load_primitive::vector_ldg, int(group < 16 ? group : 16)};
   }

@@ -51,9 +51,15 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   grid_axis const &down = f.columns.reduced[0], &beside = f.columns.kept[0];
   if (beside.position_step != 1 || down.position_step != beside.extent)
     return no("the rows are not the inner axis");
+  bool any_passes = false;
   for (int c = 0; c < f.of.source_count; ++c)
-    if (f.of.sources[c].bytes_per_element > 0 && beside.steps[c] != 1)
-      return no("neighbours of a row lie {0} elements apart", beside.steps[c]);
+    if (f.of.sources[c].bytes_per_element > 0) {
+      if (beside.steps[c] != 1 && beside.steps[c] != 0)
+        return no("neighbours of a row lie {0} elements apart", beside.steps[c]);
+      any_passes = any_passes || (beside.steps[c] != 0 && down.steps[c] != 0);
+    }
+  if (!any_passes)
+    return no("no column has an element for each row and column");
   if (!f.commutative)
     return no("a fold that does not commute folds every row of a leaf before the next");
   if (f.exact)
@@ -67,8 +73,30 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   return true;
 }
 
-/// Bytes of a tile: a leaf's rows of a leaf's width.
-constexpr i64 mixed_tile_bytes(facts const& f) { return f.bytes_per_row() * f.elements_per_leaf() * f.rows_per_leaf; }
+/// What is the same in every row, and what is the same all along a row.
+constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (f.of.sources[c].bytes_per_element > 0) {
+      if (f.columns.kept[0].steps[c] == 0)
+        p.standing_along |= 1 << c;
+      else if (f.columns.reduced[0].steps[c] == 0)
+        p.standing_down |= 1 << c;
+    }
+}
+/// Bytes of a tile: a leaf's rows of a leaf's width, in all columns that do not stand.
+constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.source_count; ++c)
+    bytes += p.stands(c) ? 0 : f.sources[c].bytes_per_element;
+  return bytes * f.elements_per_leaf() * f.rows_per_leaf;
+}
+/// Bytes of those that do, for one unit: an element a column of it, or a row.
+constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.source_count; ++c)
+    bytes += p.stands(c) ? standing_room(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
+  return bytes;
+}
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most.
 constexpr i64 mixed_row_bytes(mixed_facts const& f) { return i64(f.along_bytes) * f.of.elements_per_leaf(); }
 
@@ -79,20 +107,21 @@ constexpr int most_mixed_stages(int blocks_per_multiprocessor) { return blocks_p
 /// The load and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit, which hides
 /// where each begins and ends.
 constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
-  i64 const tile = mixed_tile_bytes(f.of), room = f.of.target.shared_bytes_per_block - 2048;
+  choose_standing(f, out.plan);
+  i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
   bool aligned = f.of.target.compute_major >= 9;
   axes_facts const grid{f.of, f.columns};
   for (int c = 0; c < f.of.source_count; ++c)
-    if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0)
+    if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0 && !out.plan.stands(c))
       aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
-  i64 const beside = mixed_row_bytes(f) + f.bytes_beside;
+  i64 const own_beside = mixed_row_bytes(f) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
   bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
   out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / (tile > 0 ? tile : 1);
   out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor))) : 0;
   if (!aligned)
     out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
-  i64 const own = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + mixed_row_bytes(f);
+  i64 const own = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + own_beside;
   out.begin_of_tables = begin_of_tables(own);
   out.shared_bytes = f.bytes_beside > 0 ? out.begin_of_tables + f.bytes_beside : own;
   out.plan.reads_ahead = f.of.queued && f.of.target.compute_major >= 9;

@@ -13,8 +13,14 @@ struct mixed_plan {
   int stages; ///< of the ring of tiles of a block; 0: one tile that threads fill
   int blocks_per_multiprocessor;
   bool reads_ahead; ///< folds before the launch in front is done
+  int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
+  int standing_along = 0; ///< bit c is set where column c is the same all along a row
+  constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
+
+/// Bytes that a column which stands takes beside the tiles.
+constexpr i64 standing_room(i64 bytes) { return (bytes + 15) / 16 * 16; }
 
 /// Threads that fold; a warp in front of them asks for tiles.
 inline constexpr int mixed_folding_threads = 256;

@@ -22,8 +22,14 @@ enum class load_primitive {
   vector_ldg,  ///< each thread loads its group of lanes at once, at most 16 bytes per instruction
   bulk_ring,   ///< cp.async.bulk into a ring of stages in shared memory, one ring per warp
   striped_ldg, ///< neighbouring threads load neighbouring elements; no demand on alignment or stride
-  computed     ///< nothing is loaded
+  computed,    ///< nothing is loaded
+  grid_vector_ldg, ///< of a column with axes: a group of lanes at once, as by vector_ldg, which lies on one row
+  grid_same_ldg,   ///< the same where all elements of a row are one: one load for a group
+  grid_ldg         ///< the same where a row may end within a group: lane by lane
 };
+constexpr bool finds_its_row(load_primitive l) {
+  return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_same_ldg || l == load_primitive::grid_ldg;
+}
 
 /// How the warps of a block combine their states.
 enum class block_algorithm {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <tally/run/cpu_door.hpp>
-#include <tally/run/cpu_tile.hpp>
+#include <tally/run/cpu_gather.hpp>
 
 namespace tally::inline v0::cpu {
 
