@@ -205,6 +205,16 @@ void word_host_source(source_description& s) {
   }
 }
 
+namespace {
+/// A column of a fold of the whole, which may have rows of its own.
+void word_host_column(source_description& s, i64 row) {
+  word_host_source(s);
+  if (row == 0 || s.host_only) return;
+  s.load = "laid out, a few leaves at a time";
+  s.why = formatted("rows of {} elements have places of their own", row);
+}
+} // namespace
+
 void word_host_fold(fold_description& f) {
   switch (f.lanes) {
   case host_lanes::registers: f.block = "vector registers"; break;
@@ -227,7 +237,7 @@ void plan_full(description& d) {
     else if (d.on_gpu)
       word_gpu_source(d.sources[i], d.planned.plan.sources[i], d.planned.plan.sources_are_striped());
     else
-      word_host_source(d.sources[i]);
+      word_host_column(d.sources[i], d.facts.sources[i].row);
   for (std::size_t i = 0; i < d.folds.size(); ++i) {
     auto& fold = d.folds[i];
     if (d.on_gpu) {

@@ -179,8 +179,9 @@ void word_matrix(grouped_description& d) {
     one.route = "mixed";
     one.shape = one.shares_read ? "folded in the read of " + first.name : "every domain of one read folds the tiles of the matrix";
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
-                        d.joined.plan.stages > 0 ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
-                                                   : std::string("a tile that threads fill"));
+                        d.joined.plan.bytes_per_copy == 0
+                            ? formatted("a ring of {} tiles copied ahead in bulk", d.joined.plan.stages)
+                            : formatted("a ring of {} tiles that threads copy ahead, {} B at once", d.joined.plan.stages, d.joined.plan.bytes_per_copy));
     one.why_not.clear();
     for (std::size_t c = 0; c < one.of.sources.size(); ++c) {
       auto& s = one.of.sources[c];

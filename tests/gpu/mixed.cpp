@@ -52,7 +52,7 @@ TEST_CASE("columns, rows and total of matrices of every shape have the bits of t
     auto const p = plan_of(on_gpu);
     CHECK(p.joins);
     CHECK(p.total_joins() == m.total);
-    CHECK((p.plan.stages > 0) == (m.columns % 4 == 0));
+    CHECK(p.plan.bytes_per_copy == (m.columns % 4 == 0 ? 0 : 4));
     auto const host = run(on_host, on::cpu);
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
@@ -94,6 +94,19 @@ TEST_CASE("several columns, padded rows, operands of one axis and outer axes tog
                true, true);
   same_and_joined(from(shaped(x.data(), 13, 100, 2048)) | reduce(over<0, 1>(sum), over<2>(sum), sum), true, true);
   same_and_joined(from(shaped(x.data(), 1300, 2048)) | reduce(over<0>(sum), over<1>(sum), sum, count), true, true);
+}
+
+TEST_CASE("rows of doubles, small floats and bytes that the copy engine does not take are copied by threads, or read apart") {
+  if (no_kernels()) return;
+  auto const f64 = uneven_numbers<double>(700 * 1029);
+  same_and_joined(from(shaped(f64.data(), 700, 1029)) | reduce(over<0>(sum, argmax), over<1>(mean)), true, false);
+  auto const f32 = uneven_numbers<float>(1100 * 2050);
+  std::vector<bf16> small(f32.size());
+  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(f32[i]);
+  same_and_joined(from(shaped(small.data(), 1100, 2050)) | reduce(over<0>(sum), over<1>(max)), true, false);
+  same_and_joined(from(shaped(small.data() + 2, 1000, 2052)) | reduce(over<0>(sum), over<1>(max)), true, false);
+  same_and_joined(from(shaped(small.data(), 1000, 2049)) | reduce(over<0>(sum), over<1>(max)), false, false);
+  same_and_joined(from(shaped(f32.data() + 1, 1000, 2048), shaped(f64.data(), {1000, 2048}, {1, 0})) | reduce(over<0>(sum(cast<double>(_1) * _2)), over<1>(max(_1)), sum(_1)), true, true);
 }
 
 TEST_CASE("what cannot join is read apart, to the same bits") {

@@ -125,6 +125,8 @@ static_assert(says(refused(make_plan(heavy_on_rows), "bulk ring", 0), "rows of {
 static_assert(sum_of(1000).bytes_read() == 4000);
 constexpr facts beside_ten = with_column(sum_of(1000), {4, 1, 16, load_primitive::grid_vector_ldg, 10, 16, 10});
 static_assert(beside_ten.bytes_read() == 4040, "an operand that is seen alike is read once");
+static_assert(make_plan(with_column(sum_of(1000), f32_on_rows(1024, 1))).plan.rows_in_flight == 8);
+static_assert(make_plan(with_column(with_column(with_column(sum_of(1000), f32_column), f32_column), f32_on_rows(1024, 1))).plan.rows_in_flight == 4);
 constexpr plan with_choice(source_choice c) {
   plan p = make_plan(with_column(sum_of(1000), f32_on_rows(1024, 1))).plan;
   p.sources[1] = c;

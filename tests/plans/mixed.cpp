@@ -60,11 +60,20 @@ TEST_CASE("whole bands are the units where they fill the chip, parts of them whe
 TEST_CASE("rows that are not aligned are copied by threads, rows that are no subtree leave the total apart") {
   auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
   CHECK(odd.joins);
-  CHECK(odd.plan.stages == 0);
+  CHECK(odd.plan.bytes_per_copy == 4);
+  CHECK(odd.plan.stages == 2);
   CHECK_FALSE(odd.total_joins());
   CHECK(says(odd, "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
-  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.stages == 0);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.bytes_per_copy == 0);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.bytes_per_copy == 8);
+  auto older = sums_of(4096, 1024, 2048);
+  older.of.target = targets::a100;
+  CHECK(make_mixed_plan(older).plan.bytes_per_copy == 16);
+  auto halves = sums_of(4096, 4097, 4097);
+  halves.of.sources[0].bytes_per_element = 2;
+  CHECK_FALSE(make_mixed_plan(halves).joins);
+  CHECK(says(make_mixed_plan(halves), "nothing copies less"));
 }
 
 TEST_CASE("rows share a read with the whole, and with tables, where L2 holds little of it") {
@@ -91,7 +100,7 @@ TEST_CASE("what is the same in every row, or all along a row, is beside the tile
   f.columns.reduced[0] = {65536, 4096, {4096, 0, 1}};
   auto const p = make_mixed_plan(f);
   CHECK(p.joins);
-  CHECK(p.plan == mixed_plan{2, 2, false, 2, 4});
+  CHECK(p.plan == mixed_plan{2, 2, false, 0, 2, 4});
   CHECK(p.shared_bytes == alone + 2 * 4096);
   f.columns.reduced[0].steps[0] = 0;
   CHECK(says(make_mixed_plan(f), "no column has an element for each"));

@@ -171,7 +171,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   int const here = Whole ? width : int(cut.columns - first_column < width ? cut.columns - first_column : width);
   int const below = (height < shape.lanes() ? height : shape.lanes()) - lane; // lanes from here on that have a row
   int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
-  unsigned char* const standing = room + (P.stages > 0 ? P.stages : 1) * tile_bytes<P, width, shape.rows>(&down.columns);
+  unsigned char* const standing = room + P.stages * tile_bytes<P, width, shape.rows>(&down.columns);
   auto* const held = reinterpret_cast<typename Along::states*>(standing + all_standing_bytes<P, width>(&down.columns));
   column_lanes<Whole, V, Program> columns;
   if constexpr ((P.standing_down | P.standing_along) != 0) {
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
   auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
   if constexpr (P.reads_ahead)
-    begins_ahead(order, P.stages > 0);
+    begins_ahead(order, P.bytes_per_copy == 0);
   bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
   if (whole)
     fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room, tables);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tile of a matrix in shared memory: the rows of one lane of a band, a chunk of columns wide, for every column of the source that is
-// read. Layer 4. It comes by bulk copies, row by row, or element by element where rows are not aligned.
+// read. Layer 4. It comes by bulk copies, row by row, or by many small ones where rows are not aligned.
 #pragma once
 
 #include <tally/fold/groups.hpp>
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/copy_ahead.cuh>
 #include <tally/kernel/load.cuh>
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/primitive/load_ring.cuh>
@@ -136,7 +137,7 @@ template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class 
 __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 first_row, int apart, i64 first_column,
                                            int width, int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
   constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
-  if constexpr (P.stages > 0) {
+  if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
     prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
@@ -159,19 +160,29 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
         [&](i64 k, unsigned char const* tile) { read(int(k), tile); });
     __syncthreads();
   } else {
+    auto const ask_for = [&](int k) {
+      int const present = k < tiles ? rows_of(k) : 0;
+      unsigned char* const stage = room + k % P.stages * bytes_per_tile;
+      for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
+        auto const* from = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
+        i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
+        int const of_row = width * int(sizeof(*data));
+#pragma unroll 1
+        for (int r = 0; r < present; ++r)
+          for (int b = int(threadIdx.x) * P.bytes_per_copy; b < of_row; b += mixed_threads * P.bytes_per_copy)
+            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, from + r * step + b);
+      });
+      close_copies();
+    };
+    for (int k = 0; k + 1 < P.stages; ++k)
+      ask_for(k);
 #pragma unroll 1
     for (int k = 0; k < tiles; ++k) {
-      int const present = rows_of(k);
-      for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int, int index) {
-        auto* const to = reinterpret_cast<cuda::std::remove_cvref_t<decltype(*data)>*>(room + offset);
-        auto const* from = data + (first_row + k) * cut.row_steps[index] + first_column;
-        for (int r = 0; r < present; ++r)
-          for (int e = int(threadIdx.x); e < width; e += mixed_threads)
-            to[r * Width + e] = from[r * apart * cut.row_steps[index] + e];
-      });
+      ask_for(k + P.stages - 1);
+      wait_for_copies<P.stages - 1>();
       __syncthreads();
       if (threadIdx.x >= 32)
-        read(k, static_cast<unsigned char const*>(room));
+        read(k, static_cast<unsigned char const*>(room + k % P.stages * bytes_per_tile));
       __syncthreads();
     }
   }

@@ -30,7 +30,7 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
   p.one_kept_axis = f.at.kept_axes <= 1;
   p.evicts_first = true;
   p.warps_per_group = p.warps_on_lanes = p.batches = 1;
-  p.in_windows = planning::choose_windows(f);
+  p.in_windows = f.of.only_exact_and_free();
   if (planning::lies_along(f) && !p.in_windows) {
     planning::plan_along(f, p, out.cut, out.why_not);
   } else {

@@ -17,13 +17,6 @@ constexpr i64 blocks_wanted(axes_facts const& f) { return i64(f.of.target.multip
 /// of bf16 with eight groups a thread and with four, us: 65536 x 1024 64 and 46, 64 x 4096 x 1024 159 and 146, 4194304 x 64 164 and 145.
 inline constexpr int most_groups_beside = 4, state_bytes_beside = 32;
 
-/// Whether there are exact sums, which windows take, and nothing whose order counts.
-constexpr bool choose_windows(axes_facts const& f) {
-  bool any_exact = false;
-  for (int i = 0; i < f.of.fold_count; ++i)
-    any_exact = any_exact || f.of.folds[i].exact;
-  return any_exact && f.of.order_free();
-}
 /// What a window counts for beside states, of floats and of doubles. H200, 2026-11-26, 2^28 f32 with two groups a thread and with four, us: 16384 x 16384 322
 /// and 347, 1024 x 262144 602 and 315; 2^27 f64, with one and with two: 16384 x 8192 402 and 506.
 inline constexpr int bytes_of_window = 8, bytes_of_wide_window = 24;

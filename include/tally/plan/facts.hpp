@@ -105,6 +105,8 @@ struct facts {
         return false;
     return true;
   }
+  /// Whether there are exact sums, which windows take, and nothing whose order counts.
+  constexpr bool only_exact_and_free() const { return any_exact() && order_free(); }
   constexpr bool commutative() const {
     for (int i = 0; i < fold_count; ++i)
       if (!folds[i].commutative)

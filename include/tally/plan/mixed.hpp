@@ -104,35 +104,43 @@ constexpr i64 mixed_row_bytes(mixed_facts const& f) { return i64(f.along_bytes) 
 /// apart: docs/measured/mixed_h200.md, 2026-11-23.
 constexpr int most_mixed_stages(int blocks_per_multiprocessor) { return blocks_per_multiprocessor > 1 ? 2 : 6; }
 
-/// The load and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit, which hides
-/// where each begins and ends.
+/// Bytes of a copy of rows, a power of two up to 16 that divides where every row begins and ends, in every column that does not stand.
+constexpr i64 bytes_of_row_copies(mixed_facts const& f, mixed_plan const& p) {
+  axes_facts const grid{f.of, f.columns};
+  i64 bytes = 16;
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && !p.stands(c))
+      while (alignment_in_grid(grid, c) < bytes || f.columns.kept[0].extent * size % bytes != 0)
+        bytes /= 2;
+  return bytes;
+}
+
+/// Who copies rows, how many tiles are on their way, and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit,
+/// which hides where each begins and ends.
 constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   choose_standing(f, out.plan);
   i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
-  bool aligned = f.of.target.compute_major >= 9;
-  axes_facts const grid{f.of, f.columns};
-  for (int c = 0; c < f.of.source_count; ++c)
-    if (i64 const bytes = f.of.sources[c].bytes_per_element; bytes > 0 && !out.plan.stands(c))
-      aligned = aligned && alignment_in_grid(grid, c) == 16 && f.columns.kept[0].extent * bytes % 16 == 0;
+  i64 const copies = bytes_of_row_copies(f, out.plan);
+  if (copies < 16)
+    out.why_not.add("bulk ring", "rows begin at multiples of {0} bytes, the copy engine needs 16", -1, copies);
+  if (copies < 4) {
+    out.why_not.add("one read", "rows begin at multiples of {0} bytes, and nothing copies less than 4 ahead", -1, copies);
+    return false;
+  }
+  out.plan.bytes_per_copy = copies == 16 && f.of.target.compute_major >= 9 ? 0 : int(copies);
   i64 const own_beside = mixed_row_bytes(f) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
   bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
   out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
-  i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / (tile > 0 ? tile : 1);
-  out.plan.stages = aligned && tile > 0 && fit >= 2 ? int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor))) : 0;
-  if (!aligned)
-    out.why_not.add("bulk ring", "rows do not begin at multiples of 16 bytes in every column");
-  i64 const own = (out.plan.stages > 0 ? out.plan.stages : 1) * tile + own_beside;
+  i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / tile;
+  if (fit < 2) {
+    out.why_not.add("one read", "two tiles and what is beside them take {0} bytes of shared memory, a block has {1}", -1, 2 * tile + beside, room);
+    return false;
+  }
+  out.plan.stages = int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor)));
+  i64 const own = out.plan.stages * tile + own_beside;
   out.begin_of_tables = begin_of_tables(own);
   out.shared_bytes = f.bytes_beside > 0 ? out.begin_of_tables + f.bytes_beside : own;
   out.plan.reads_ahead = f.of.queued && f.of.target.compute_major >= 9;
-  if (f.bytes_beside > 0 && aligned && out.plan.stages == 0) {
-    out.why_not.add("tables beside", "{0} bytes of them leave no room for two tiles", -1, f.bytes_beside);
-    return false;
-  }
-  if (out.shared_bytes > room) {
-    out.why_not.add("one read", "a tile and its rows take {0} bytes of shared memory, a block has {1}", -1, out.shared_bytes, room);
-    return false;
-  }
   return true;
 }
 

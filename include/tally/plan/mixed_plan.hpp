@@ -10,9 +10,10 @@ namespace tally::inline v0 {
 
 /// All decisions about the kernel of rows, columns and total in one read.
 struct mixed_plan {
-  int stages; ///< of the ring of tiles of a block; 0: one tile that threads fill
+  int stages; ///< tiles of a block, of which one is folded while the others are on their way
   int blocks_per_multiprocessor;
   bool reads_ahead; ///< folds before the launch in front is done
+  int bytes_per_copy = 0; ///< that threads ask for at once where rows are not aligned for the bulk engine, or there is none; 0: it copies them
   int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
   int standing_along = 0; ///< bit c is set where column c is the same all along a row
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }

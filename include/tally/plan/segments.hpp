@@ -80,13 +80,10 @@ constexpr int choose_segments_per_lane(facts const& f, i64 segments) {
 /// digits of its warps.
 constexpr bool choose_windows(facts const& f, segments_plan const& p) {
   i64 bytes = p.warps_per_block * bytes_of_tile(f, p.tile_elements);
-  bool any_exact = false;
   for (int i = 0; i < f.fold_count; ++i)
-    if (f.folds[i].exact) {
-      any_exact = true;
+    if (f.folds[i].exact)
       bytes += 256 + 8 * 2 * i64(f.folds[i].state_bytes); // of eight warps
-    }
-  return any_exact && f.order_free() && bytes <= 48 * 1024;
+  return f.only_exact_and_free() && bytes <= 48 * 1024;
 }
 
 /// Blocks that a multiprocessor holds at once where exact sums are folded in windows. 2^28 f32 by rows of 64 and of 1024, 2^27 f64 by rows of 64, us, with
