@@ -127,6 +127,12 @@ constexpr facts beside_ten = with_column(sum_of(1000), {4, 1, 16, load_primitive
 static_assert(beside_ten.bytes_read() == 4040, "an operand that is seen alike is read once");
 static_assert(make_plan(with_column(sum_of(1000), f32_on_rows(1024, 1))).plan.rows_in_flight == 8);
 static_assert(make_plan(with_column(with_column(with_column(sum_of(1000), f32_column), f32_column), f32_on_rows(1024, 1))).plan.rows_in_flight == 4);
+constexpr plan queued_on_rows = [] {
+  auto f = with_column(sum_of(1 << 28), f32_on_rows(1024, 1));
+  f.queued = true;
+  return make_plan(f).plan;
+}();
+static_assert(queued_on_rows.reads_ahead && queued_on_rows.leaves_per_warp == 4 && queued_on_rows.rows_in_flight == 8 && queued_on_rows.threads_per_block == 256);
 constexpr plan with_choice(source_choice c) {
   plan p = make_plan(with_column(sum_of(1000), f32_on_rows(1024, 1))).plan;
   p.sources[1] = c;

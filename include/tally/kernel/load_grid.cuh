@@ -91,11 +91,18 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
           else
             memcpy(this->bytes[r] + k * size, from + k, size);
       } else {
-        auto each = walk;
+        auto const* const from = walk.address(c);
+        if (c.extents[Column::rank - 1] - walk.index[Column::rank - 1] >= group) { // most groups lie on one row
 #pragma unroll
-        for (int k = 0; k < group; ++k) {
-          memcpy(this->bytes[r] + k * size, each.address(c), size);
-          each.move(c, lane);
+          for (int k = 0; k < group; ++k)
+            memcpy(this->bytes[r] + k * size, from + k * c.strides[Column::rank - 1], size);
+        } else {
+          auto each = walk;
+#pragma unroll
+          for (int k = 0; k < group; ++k) {
+            memcpy(this->bytes[r] + k * size, each.address(c), size);
+            each.move(c, lane);
+          }
         }
       }
       walk.move(c, row);

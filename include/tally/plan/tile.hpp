@@ -7,6 +7,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
 #include <tally/plan/tile_ahead.hpp>
+#include <tally/plan/tile_in_grid.hpp>
 #include <tally/plan/why_not.hpp>
 
 namespace tally::inline v0::planning {
@@ -66,27 +67,6 @@ constexpr i64 room_bytes(facts const& f, i64 warps) {
   return bytes == 0 ? 0 : bytes + (others ? warps * f.state_bytes() : 0);
 }
 
-/// Whether a column finds its rows, whose places are reckoned while loads are on their way: then all rows of a leaf are in flight, in blocks of 256 threads
-/// with room for 512. H100, 2026-11-26, 16384 x 16384 beside an operand of its columns, and one of its rows, us: f32 339, and 343 (512 threads and 4 rows 382,
-/// 256 and 2 rows 369), bf16 174, and 179 (175, 206).
-constexpr bool reckons_places(facts const& f, plan const& p) {
-  for (int i = 0; i < f.source_count; ++i)
-    if (finds_its_row(p.sources[i].load))
-      return !f.any_exact() && f.state_bytes() <= 8;
-  return false;
-}
-
-/// Rows of a leaf that are in flight then: as long as they leave room among 128 registers.
-constexpr int rows_beside_places(facts const& f, plan const& p) {
-  i64 words_of_row = 0;
-  for (int i = 0; i < f.source_count; ++i)
-    words_of_row += (f.sources[i].bytes_per_element * (p.sources[i].load == load_primitive::grid_same_ldg ? 1 : f.lanes_per_group) + 3) / 4;
-  int rows = f.rows_per_leaf;
-  while (rows > 1 && rows * words_of_row > 80)
-    rows /= 2;
-  return rows;
-}
-
 constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
   bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
@@ -100,8 +80,8 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
   if (f.keys_beside && !f.any_exact())
     p.leaves_per_warp = leaves_beside_keys(f, p);
   if (reckons_places(f, p)) {
-    p.threads_per_block = 256;
-    p.blocks_per_multiprocessor = 2;
+    p.threads_per_block = threads_beside_places;
+    p.blocks_per_multiprocessor = 512 / threads_beside_places;
   }
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
@@ -134,7 +114,7 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
     p.threads_per_block /= 2;
   // 1024 threads of an exact sum, with 8 and 4 rows, us: 2^22 9.48, 9.00; 2^24 21.67, 20.57; 2^26 66.54, 65.66 (tune exact)
   p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 && f.running_bytes() <= 32 ? f.rows_per_leaf : 2)
-                     : reckons_places(f, p) && f.threads_in_turns == 0 && !p.reads_ahead ? rows_beside_places(f, p)
+                     : reckons_places(f, p) && f.threads_in_turns == 0 ? rows_beside_places(f, p)
                      : f.source_count <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
                                            : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
 }

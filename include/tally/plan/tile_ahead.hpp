@@ -11,6 +11,7 @@
 
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
+#include <tally/plan/tile_in_grid.hpp>
 
 namespace tally::inline v0::planning {
 
@@ -21,8 +22,10 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
   bool const light = f.source_count <= 1 && f.state_bytes() <= 8;
   bool const wide = f.source_count > 2 || f.running_bytes() > 64;
   bool const heavy = f.running_bytes() > 16 && !wide && !f.any_exact();
-  p.threads_per_block = p.stages > 0 ? threads_of_ring(f, p) : light || heavy ? 512 : 256;
-  p.leaves_per_warp = f.any_exact()                      ? 1 // taken by turns
+  bool const in_grid = reckons_places(f, p);
+  p.threads_per_block = p.stages > 0 ? threads_of_ring(f, p) : in_grid ? threads_beside_places : light || heavy ? 512 : 256;
+  p.leaves_per_warp = in_grid                            ? leaves_ahead_beside_places
+                      : f.any_exact()                      ? 1 // taken by turns
                       : p.stages > 0                     ? leaves_of_ring(f, p)
                       : light && f.state_bytes() > 4 ? leaves_ahead / 2
                                                          : leaves_ahead;
@@ -30,7 +33,7 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
     p.threads_per_block /= 2;
   while (p.leaves_per_warp > 1 && f.leaves() < i64(p.leaves_per_block()) * fewest_blocks_ahead(f))
     p.leaves_per_warp /= 2;
-  p.blocks_per_multiprocessor = light ? 2 : heavy ? 512 / p.threads_per_block : wide || f.any_exact() ? 1 : 3; // so that none of them spills
+  p.blocks_per_multiprocessor = in_grid ? 512 / threads_beside_places : light ? 2 : heavy ? 512 / p.threads_per_block : wide || f.any_exact() ? 1 : 3; // so that none of them spills
 }
 
 } // namespace tally::inline v0::planning
