@@ -65,6 +65,13 @@ struct grid_walk {
   }
 };
 
+/// Copies one element: by a load of its type, where memcpy would not know how memory is aligned.
+template <class T>
+__device__ __forceinline__ void load_element(unsigned char* to, T const* from) {
+  T const one = *from;
+  memcpy(to, &one, sizeof(T));
+}
+
 /// Groups: at once, or lane by lane where a row may end within one.
 template <plan P, int Rows, memory_column Column, source_choice Choice>
   requires(finds_its_row(Choice.load))
@@ -89,18 +96,18 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
           if constexpr (Choice.bytes_per_load > size)
             load_read_only<Choice.bytes_per_load>(this->bytes[r] + k * size, from + k);
           else
-            memcpy(this->bytes[r] + k * size, from + k, size);
+            load_element(this->bytes[r] + k * size, from + k);
       } else {
         auto const* const from = walk.address(c);
         if (c.extents[Column::rank - 1] - walk.index[Column::rank - 1] >= group) { // most groups lie on one row
 #pragma unroll
           for (int k = 0; k < group; ++k)
-            memcpy(this->bytes[r] + k * size, from + k * c.strides[Column::rank - 1], size);
+            load_element(this->bytes[r] + k * size, from + k * c.strides[Column::rank - 1]);
         } else {
           auto each = walk;
 #pragma unroll
           for (int k = 0; k < group; ++k) {
-            memcpy(this->bytes[r] + k * size, each.address(c), size);
+            load_element(this->bytes[r] + k * size, each.address(c));
             each.move(c, lane);
           }
         }
@@ -123,7 +130,7 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
     for (int r = 0; r < Rows; ++r)
 #pragma unroll
       for (int k = 0; k < P.lanes_per_group; ++k) {
-        memcpy(this->bytes[r] + k * sizeof(T), walk.address(c), sizeof(T));
+        load_element(this->bytes[r] + k * sizeof(T), walk.address(c));
         walk.move(c, warp);
       }
   }
