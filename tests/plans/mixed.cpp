@@ -104,6 +104,12 @@ TEST_CASE("what is the same in every row, or all along a row, is beside the tile
   CHECK(p.shared_bytes == alone + 2 * 4096);
   f.columns.reduced[0].steps[0] = 0;
   CHECK(says(make_mixed_plan(f), "no column has an element for each"));
+  auto in_l2 = sums_of(4096, 2048, 2048); // what stands does not count
+  in_l2.folds_columns = false;
+  in_l2.of.source_count = 2;
+  in_l2.of.sources[1] = {4, 1, 16};
+  in_l2.columns.kept[0].steps[1] = 1;
+  CHECK(says(make_mixed_plan(in_l2), "while L2 holds"));
 }
 
 TEST_CASE("columns that share their read with nothing are no matter of tiles") {

@@ -11,7 +11,7 @@
 
 namespace tally::inline v0::kernel {
 
-/// Which columns are loaded: those that lasting ones are not, lasting ones, or all.
+/// Which columns are loaded: those that change along a group, those that last all along it, or all.
 enum class loaded_columns { passing, lasting, all };
 
 /// Values of one column: Count times V neighbours, or one for all that are the same.

@@ -83,13 +83,14 @@ constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
         p.standing_down |= 1 << c;
     }
 }
-/// Bytes of a tile: a leaf's rows of a leaf's width, in all columns that do not stand.
-constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) {
+/// Bytes of an element in all columns that do not stand, and of a tile: a leaf's rows of a leaf's width.
+constexpr i64 passing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
   for (int c = 0; c < f.source_count; ++c)
     bytes += p.stands(c) ? 0 : f.sources[c].bytes_per_element;
-  return bytes * f.elements_per_leaf() * f.rows_per_leaf;
+  return bytes;
 }
+constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) { return passing_bytes(f, p) * f.elements_per_leaf() * f.rows_per_leaf; }
 /// Bytes of those that do, for one unit: an element a column of it, or a row.
 constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
@@ -185,7 +186,7 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
 /// 64 MiB 123, 113, of 1 GiB 580, 697.
 constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
   int const domains = int(f.folds_columns) + int(f.rows) + int(out.total_joins()) + int(f.bytes_beside > 0);
-  i64 const bytes = out.cut.rows * out.cut.columns * f.of.bytes_per_row(), in_l2 = f.of.target.l2_bytes * (f.bytes_beside > 0 ? 2 : 1);
+  i64 const bytes = out.cut.rows * out.cut.columns * passing_bytes(f.of, out.plan), in_l2 = f.of.target.l2_bytes * (f.bytes_beside > 0 ? 2 : 1);
   bool const found = f.rows && !f.folds_columns && bytes <= in_l2;
   if (domains > 1 && found)
     out.why_not.add("one read", "{0} bytes of rows are read along them, and again while L2 holds most", -1, bytes);

@@ -77,12 +77,12 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
                         : f.any_exact()                        ? threads_of_exact(f)
                                                                : 512;
   p.blocks_per_multiprocessor = heavy || f.any_exact() ? 1 : 2;
-  if (f.keys_beside && !f.any_exact())
-    p.leaves_per_warp = leaves_beside_keys(f, p);
   if (reckons_places(f, p)) {
     p.threads_per_block = threads_beside_places;
     p.blocks_per_multiprocessor = 512 / threads_beside_places;
   }
+  if (f.keys_beside && !f.any_exact())
+    p.leaves_per_warp = leaves_beside_keys(f, p);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
             f.source_count, f.running_bytes());
