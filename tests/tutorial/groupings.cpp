@@ -42,6 +42,10 @@ TEST_CASE("an operand of fewer axes") {
   std::vector<float> const weight{1, 0, 2};
   auto const weighted = run(from(shaped(pixels, 2, 3), along<1>(weight)) | reduce(over<1>(sum(_1 * _2))));
   CHECK(list(weighted) == std::vector<float>{7, 16});
+  std::vector<float> const share{2, 1};
+  auto const [of_rows, of_columns] = run(from(shaped(pixels, 2, 3), along<1>(weight), along<0>(share)) | reduce(over<1>(sum(_1 * _2)), over<0>(sum(_1 * _3))));
+  CHECK(list(of_columns) == std::vector<float>{6, 9, 12});
+  CHECK(list(of_rows) == std::vector<float>{7, 16});
 }
 
 TEST_CASE("keys") {
