@@ -101,6 +101,10 @@ struct places_of_group {
       move_along(here, at.reduced, at.reduced_axes, e);
     return here;
   }
+  /// Positions of the leaf that begins with element `start`: of element e of row r, wherever each lies.
+  __device__ __forceinline__ auto positions_from(i64 start) const {
+    return [this, start](int r, int e) { return (*this)(start + r * shape_of<Program>.lanes() + e).position; };
+  }
 };
 
 __device__ __forceinline__ i64 least_of_two(i64 a, i64 b) { return a < b ? a : b; }
@@ -123,7 +127,7 @@ __device__ __forceinline__ typename Program::states fold_whole_leaf(Program cons
   constexpr int elements = shape_of<Program>.elements();
   grid_axis const& along = at.reduced[at.reduced_axes - 1];
   if constexpr (P.threads_apart)
-    return from.template fold<true>(p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes() + e).position; }, start, elements);
+    return from.template fold<true>(p, place_of.positions_from(start), start, elements);
   else if constexpr (P.rows_apart)
     return from.template fold<true>(
         p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes()).position + e * along.position_step; }, start, elements);
@@ -143,7 +147,7 @@ __device__ __forceinline__ typename Program::states fold_leaf_along(Program cons
     s[0] = fold_whole_leaf<P>(p, at, place_of, start, loaded);
   } else if constexpr (P.threads_apart) {
     loaded.template load_threads_apart<false>(p, at, place_of.origin, start, int(left));
-    s[0] = loaded.template fold<false>(p, [&](int r, int e) { return place_of(start + r * shape_of<Program>.lanes() + e).position; }, start, int(left));
+    s[0] = loaded.template fold<false>(p, place_of.positions_from(start), start, int(left));
   } else {
     auto const place = place_of(start);
     grid_axis const& along = at.reduced[at.reduced_axes - 1];
