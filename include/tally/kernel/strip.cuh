@@ -25,6 +25,14 @@ struct strip_values {
     return which == loaded_columns::all || (which == loaded_columns::lasting) == lasts;
   }
 
+  /// One load of Bytes bytes.
+  template <int Bytes>
+  __device__ __forceinline__ static void load_together(void* to, void const* from) {
+    if constexpr (P.evicts_first)
+      load_streaming<Bytes>(to, from);
+    else
+      load_read_only<Bytes>(to, from);
+  }
   /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them, which may be none or fewer, is read from the last.
   /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded.
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
@@ -40,13 +48,8 @@ struct strip_values {
         constexpr int at_once = P.bytes_per_load[I];
         int const there = present * int(sizeof(T));
 #pragma unroll
-        for (int b = 0; b < int(V * sizeof(T)); b += at_once) {
-          auto const* const piece = reinterpret_cast<unsigned char const*>(from) + (b < there ? b : there - at_once);
-          if constexpr (P.evicts_first)
-            load_streaming<at_once>(bytes[k] + b, piece);
-          else
-            load_read_only<at_once>(bytes[k] + b, piece);
-        }
+        for (int b = 0; b < int(V * sizeof(T)); b += at_once)
+          load_together<at_once>(bytes[k] + b, reinterpret_cast<unsigned char const*>(from) + (b < there ? b : there - at_once));
       } else {
 #pragma unroll
         for (int v = 0; v < V; ++v) {
@@ -67,10 +70,8 @@ struct strip_values {
         if constexpr (at_once == 1) {
           T const one = *from;
           memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
-        } else if constexpr (P.evicts_first) {
-          load_streaming<at_once * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
         } else {
-          load_read_only<at_once * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
+          load_together<at_once * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
         }
       }
     }
