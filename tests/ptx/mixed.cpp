@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The machine code of reads that fold rows, columns and total together: tiles come by bulk copies where rows are aligned and element by
-// element where they are not, and nothing is contracted. Needs NVRTC, no GPU.
+// The machine code of reads that fold rows, columns and total together: tiles come by bulk copies where rows are aligned and by small
+// ones of threads where they are not, and nothing is contracted. Needs NVRTC, no GPU.
 #include "ptx/kernel_text.hpp"
 
 using namespace tally;
@@ -42,8 +42,10 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and 
   for (std::string const touched : {"st.global", "ld.local", "st.local"}) // nothing is written while tiles are read, and open lanes are in registers
     for (auto at = ahead.find(touched); at != ahead.npos; at = ahead.find(touched, at + 1))
       CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
-  auto const copied = text_of_mixed(m, {0, 2, false});
+  auto const copied = text_of_mixed(m, {2, 2, false, 4});
   CHECK(count_in(copied, "cp.async.bulk") == 0);
+  CHECK(count_in(copied, "cp.async.ca.shared.global") > 0);
+  CHECK(count_in(copied, "cp.async.wait_group 1;") > 0); // the tile behind is on its way while one is folded
   CHECK(count_in(copied, "mbarrier.try_wait") == 0);
   CHECK(count_in(copied, "fma.rn.f32") == 0);
 }
