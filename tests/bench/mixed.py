@@ -4,25 +4,17 @@
 # Rows, columns and total of one matrix in one read: tally beside three passes of torch and torch.compile, in one process on one device,
 # interleaved, each answer checked against f64 first. The target `mixed` of the build makes its library. Test layer.
 """Measures row 9 of the bars."""
-import argparse
 import ctypes
-import datetime
 import statistics
 import sys
-from pathlib import Path
 
-from turns import measure
+from turns import measure, options_of_matrices, say_what_runs
 
 CEILING = 4.65e12
 
 
 def parse():
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--library", default=str(Path(__file__).resolve().parents[2] / "build" / "bench" / "libmixed.so"))
-    p.add_argument("--types", default="f32,bf16")
-    p.add_argument("--shapes", default="65536x4096,4096x65536,8192x32768,16384x1024")
-    p.add_argument("--trials", type=int, default=20)
-    p.add_argument("--compiled", action="store_true", help="torch.compile too")
+    p = options_of_matrices(__doc__, "libmixed.so", "65536x4096,4096x65536,8192x32768,16384x1024")
     return p.parse_args()
 
 
@@ -36,9 +28,7 @@ def main():
     pointer, number = ctypes.c_void_p, ctypes.c_longlong
     own.mixed_sums.argtypes = [ctypes.c_int, pointer, number, number, pointer, pointer, pointer, pointer]
     stream = torch.cuda.current_stream().cuda_stream
-    print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
-    print("command: tests/bench/mixed.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
-    print(f"device: {torch.cuda.get_device_properties(0).name}, torch {torch.__version__}; median microseconds of {a.trials} interleaved trials")
+    say_what_runs(torch, a.trials)
     for kind, type_name in enumerate(("f32", "bf16")):
         if type_name not in a.types.split(","):
             continue

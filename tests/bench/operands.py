@@ -4,27 +4,19 @@
 # A matrix beside operands that are the same for all its rows or columns: tally beside torch (whose products are cuBLAS's) and torch.compile, in one
 # process on one device, interleaved, each answer checked against f64 first. The target `operands` of the build makes its library. Test layer.
 """Measures products with vectors, and squares about them."""
-import argparse
 import ctypes
-import datetime
 import statistics
 import sys
-from pathlib import Path
 
-from turns import measure
+from turns import measure, options_of_matrices, say_what_runs
 
 CEILING = 4.65e12
 WHAT = ("rows times x", "columns times w", "both", "sum of w a x", "squares of columns", "squares of rows")
 
 
 def parse():
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--library", default=str(Path(__file__).resolve().parents[2] / "build" / "bench" / "liboperands.so"))
-    p.add_argument("--types", default="f32,bf16")
+    p = options_of_matrices(__doc__, "liboperands.so", "16384x16384,262144x1024,1024x262144,16383x16383,4096x4096")
     p.add_argument("--what", default="0,1,2,3,4,5")
-    p.add_argument("--shapes", default="16384x16384,262144x1024,1024x262144,16383x16383,4096x4096")
-    p.add_argument("--trials", type=int, default=20)
-    p.add_argument("--compiled", action="store_true", help="torch.compile too")
     return p.parse_args()
 
 
@@ -38,9 +30,7 @@ def main():
     pointer, number = ctypes.c_void_p, ctypes.c_longlong
     own.operands_fold.argtypes = [ctypes.c_int] * 2 + [pointer] * 3 + [number] * 2 + [pointer] * 3
     stream = torch.cuda.current_stream().cuda_stream
-    print("date:", datetime.datetime.now().isoformat(" ", "seconds"))
-    print("command: tests/bench/operands.py", " ".join(w for w in sys.argv[1:] if "/" not in w))
-    print(f"device: {torch.cuda.get_device_properties(0).name}, torch {torch.__version__}; median microseconds of {a.trials} interleaved trials")
+    say_what_runs(torch, a.trials)
     f32, f64 = torch.float32, torch.float64
     for kind, type_name in enumerate(("f32", "bf16")):
         if type_name not in a.types.split(","):
