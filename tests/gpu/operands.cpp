@@ -6,6 +6,10 @@
 
 #include <tally/tally.hpp>
 
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
 using namespace tally;
 
 namespace {
@@ -45,6 +49,33 @@ void every_grouping_of(shape const& s) {
   both(reduce(over<0>(sum((_1 - _2) * (_1 - _2))), over<1>(mean(_1), max(_1 * _3))));
 }
 
+/// Rows of a matrix that is `late` elements wider, which begin at any element of memory, as do operands that are the same for all.
+template <class T>
+void begin_anywhere(std::initializer_list<i64> extents) {
+  auto const numbers = [](i64 n, unsigned seed) {
+    if constexpr (std::is_integral_v<T>)
+      return uneven_numbers<T>(std::size_t(n), seed);
+    else
+      return as<T>(uneven_numbers<float>(std::size_t(n), seed));
+  };
+  for (i64 const columns : extents)
+    for (i64 const late : {0, 1, 6}) {
+      i64 const rows = 20000 / columns + 3, pitch = columns + late;
+      CAPTURE(columns);
+      CAPTURE(late);
+      auto const a = numbers(rows * pitch + 1, 1), x = numbers(pitch, 5);
+      on_device<T> const da(a), dx(x);
+      for (i64 const first : {0, 1}) {
+        auto const of = [&](T const* matrix, T const* operand) {
+          return from(shaped(matrix + first, {rows, columns}, {pitch, 1}), along<1>(shaped(operand + late, columns))) |
+                 reduce(over<1>(sum(_1 * _2), argmax(_1 - _2)));
+        };
+        CHECK(same_arrays(run(of(a.data(), x.data()), on::cpu), run(of(da.data(), dx.data()), on::gpu)));
+        tally_test_progress();
+      }
+    }
+}
+
 } // namespace
 
 TEST_CASE("operands that are the same for all rows or all columns, of matrices of every shape: floats") {
@@ -57,6 +88,18 @@ TEST_CASE("operands that are the same for all rows or all columns, of matrices o
     every_grouping_of<bf16>(s);
     every_grouping_of<double>(s);
   }
+}
+
+TEST_CASE("rows that begin anywhere beside operands that begin elsewhere: small floats") {
+  if (no_kernels()) return;
+  begin_anywhere<bf16>({257, 511, 2048, 2049, 5001, 16387});
+}
+TEST_CASE("rows that begin anywhere beside operands that begin elsewhere: floats, doubles and integers") {
+  if (no_kernels()) return;
+  begin_anywhere<float>({255, 1025, 2051, 16387});
+  begin_anywhere<std::int16_t>({511});
+  begin_anywhere<std::int8_t>({4099});
+  begin_anywhere<double>({1025});
 }
 
 TEST_CASE("operands under exact and fast, behind a filter, and written for every element") {

@@ -116,7 +116,8 @@ static_assert(choice_1(f32_on_rows(1024, 1, 8)) == source_choice{load_primitive:
 static_assert(choice_1(f32_on_rows(1024, 1, 16, 4)) == source_choice{load_primitive::grid_vector_ldg, 4});
 static_assert(choice_1(f32_on_rows(1024, 0, 16, 4)) == source_choice{load_primitive::grid_same_ldg, 4});
 static_assert(choice_1(f32_on_rows(1023, 1)) == source_choice{load_primitive::grid_ldg, 4});
-static_assert(choice_1(f32_on_rows(1023, 0)) == source_choice{load_primitive::grid_ldg, 4});
+static_assert(choice_1(f32_on_rows(1023, 0)) == source_choice{load_primitive::grid_two_ldg, 4});
+static_assert(choice_1(f32_on_rows(3, 0)) == source_choice{load_primitive::grid_ldg, 4}, "rows shorter than a group");
 static_assert(choice_1(f32_on_rows(1024, 2)) == source_choice{load_primitive::striped_ldg, 4});
 static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 0))) == load_primitive::vector_ldg);
 static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 2))) == load_primitive::striped_ldg);
@@ -139,6 +140,8 @@ constexpr plan with_choice(source_choice c) {
   return p;
 }
 static_assert(complains(with_choice({load_primitive::grid_same_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1024, 1)), "that are the same"));
+static_assert(complains(with_choice({load_primitive::grid_two_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "that are the same"));
+static_assert(complains(with_choice({load_primitive::grid_two_ldg, 4}), with_column(sum_of(1000), f32_on_rows(3, 0)), "whole groups"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1024, 1, 8)), "aligned to its size"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "whole groups"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_column), "needs axes"));

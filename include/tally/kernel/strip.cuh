@@ -34,7 +34,8 @@ struct strip_values {
       load_read_only<Bytes>(to, from);
   }
   /// Neighbours `step` elements apart from `offset` on; what is behind `present` of them, which may be none or fewer, is read from the last.
-  /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded.
+  /// All loads are made, so that they are in flight together: what does not exist is left out when it is folded. Whole: none of them is behind.
+  template <bool Whole>
   __device__ __forceinline__ void load(Column const& c, i64 offset, int k, i64 step, int present) {
     if constexpr (held) {
       T const* const from = c.data + offset;
@@ -44,7 +45,7 @@ struct strip_values {
         memcpy(bytes[k], &one, sizeof(T));
       } else if constexpr (realigned) {
         load_one_by_one(bytes[k], from, step, present);
-      } else if constexpr (P.bytes_per_load[I] > int(sizeof(T))) {
+      } else if constexpr (P.bytes_per_load[I] > int(sizeof(T)) && (Whole || (P.narrow_at_ends >> I & 1) == 0)) {
         constexpr int at_once = P.bytes_per_load[I];
         int const there = present * int(sizeof(T));
 #pragma unroll
@@ -94,7 +95,7 @@ struct strip_values {
       uint4 const v = __ldg(piece);
       memcpy(bytes[k], &v, 16);
     } else {
-      load(c, start, k < Count ? k : 0, 0, 1);
+      load<true>(c, start, k < Count ? k : 0, 0, 1);
     }
   }
   /// The first thread of a warp has what is in front of its rows in place of what is behind their ends, `turn` elements in its first piece:
@@ -144,7 +145,7 @@ template <axes_plan P, int I, int Count, int V, class... Columns>
 struct strip_rows;
 template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
-  template <loaded_columns Which = loaded_columns::all, class Place>
+  template <loaded_columns Which = loaded_columns::all, bool Whole = false, class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
   template <class Place>
   __device__ __forceinline__ void load_across_runs(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
@@ -164,12 +165,12 @@ template <axes_plan P, int I, int Count, int V, class Column, class... Columns>
 struct strip_rows<P, I, Count, V, Column, Columns...> {
   strip_values<P, I, Column, Count, V> here;
   strip_rows<P, I + 1, Count, V, Columns...> rest;
-  /// Fills slot k with `present` neighbours along an axis, the first at a place.
-  template <loaded_columns Which = loaded_columns::all, class Place>
+  /// Fills slot k with `present` neighbours along an axis, the first at a place; Whole: they are all present.
+  template <loaded_columns Which = loaded_columns::all, bool Whole = false, class Place>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
     if constexpr (decltype(here)::is(Which))
-      here.load(c.first, at.offset[I], k, along.steps[I], present);
-    rest.template load<Which>(c.rest, at, k, along, present);
+      here.template load<Whole>(c.first, at.offset[I], k, along.steps[I], present);
+    rest.template load<Which, Whole>(c.rest, at, k, along, present);
   }
   /// Fills slot k with neighbours along an axis, of which the first `here` lie on its run and the others on the next one of `outer`.
   template <class Place>

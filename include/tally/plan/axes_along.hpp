@@ -31,12 +31,31 @@ constexpr bool lies_along(axes_facts const& f) {
          unit_or_same(f, [&](int c) { return f.element_step(c); });
 }
 
+/// Registers of a thread that a leaf fills while it is loaded: every element that is loaded by itself has one.
+constexpr i64 registers_of_leaf(axes_facts const& f, axes_plan const& p) {
+  i64 of_row = 0;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    i64 const size = f.of.sources[c].bytes_per_element;
+    bool const by_itself = size < 4 && p.bytes_per_load[c] < 4 && (p.realigned >> c & 1) == 0;
+    of_row += size == 0 ? 0 : (p.standing >> c & 1) != 0 ? 1 : by_itself ? f.of.lanes_per_group : f.of.lanes_per_group * size / 4;
+  }
+  return of_row * p.rows_in_leaf;
+}
+/// Whether that is more than one column of 16 bytes a row and what stands beside it. Then registers have room for half as many threads, or what is in flight
+/// is spilled, and a group of 16 leaves has 8 warps. H100, 2026-11-26 11:53, rows times an operand with room for 512, 768 and 1024 threads, us: f32 16383 x
+/// 16383 371, 475, 492 (16 warps 379, 379, 513), 32767 x 8191 344, 425, 471, 65536 x 4096 338, 338, 345; bf16 16383 x 16383 212, 325, 293, 32767 x 8191 206, 327,
+/// 309. Of two or three leaves, the last nearly empty: f32 100001 x 2049 298, 271, 285, bf16 195, 175, 176. A program of its own, with the planner's numbers
+/// from its environment.
+constexpr bool holds_much(axes_facts const& f, axes_plan const& p) { return registers_of_leaf(f, p) > 48; }
+
 /// Threads along a group that must be resident on a multiprocessor, so that how chunks meet, which is rare, does not take registers from
 /// the loads, which are not. Fewer where a warp goes on from leaf to leaf, and where the lanes of short rows are turned. H200, 2026-11-23,
 /// sums of bf16 with room for 512, 768 and 1024 threads, us: 4096 x 65535 146, 147, 233; 256 x 1048576 + 1 135, 153, 180; 525314 x 511 154,
 /// 152, 168; of f32 4096 x 65536 240, 241, 246.
-constexpr int threads_resident_along(axes_plan const& p) {
-  return p.one_leaf ? p.realigned != 0 ? 512 : 1024 : p.one_leaf_a_warp ? 1024 : 512;
+constexpr int threads_resident_along(axes_facts const& f, axes_plan const& p) {
+  if (p.one_leaf)
+    return p.realigned != 0 ? 512 : 1024;
+  return !p.one_leaf_a_warp ? 512 : !holds_much(f, p) ? 1024 : p.warps_per_group <= 3 ? 768 : 512;
 }
 
 /// Blocks that must be resident.
@@ -44,7 +63,7 @@ constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
   if (f.of.state_bytes() > 8 && !p.in_windows)
     return 1;
   bool const along = p.route == axes_route::threads_along_group;
-  int const blocks = (along ? threads_resident_along(p) : threads_resident_across(f, p)) / p.threads_per_block();
+  int const blocks = (along ? threads_resident_along(f, p) : threads_resident_across(f, p)) / p.threads_per_block();
   return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
 }
 
@@ -96,7 +115,7 @@ constexpr i64 choose_chunk(axes_facts const& f, i64 leaves) {
 constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
   cut.leaves = (f.at.extent - 1) / f.of.elements_per_leaf() + 1;
   i64 const in_turn = leaves_in_turn(f, cut.leaves), together = warps_going_on * in_turn;
-  bool const few = cut.leaves <= 16 && f.of.state_bytes() <= 8;
+  bool const few = cut.leaves <= (holds_much(f, p) ? 8 : 16) && f.of.state_bytes() <= 8;
   cut.leaves_of_chunk = few ? cut.leaves : choose_chunk(f, cut.leaves);
   cut.chunks = int((cut.leaves - 1) / cut.leaves_of_chunk + 1);
   i64 const of_warp = few ? 1 : ((cut.leaves - 1) / together + 1) * in_turn;
@@ -113,7 +132,8 @@ constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut)
 /// loads of at most `narrow` bytes, and for rows enough.
 constexpr bool pays_to_realign(axes_facts const& f, axes_plan const& p, int column, int narrow) {
   i64 const size = f.of.sources[column].bytes_per_element;
-  return !p.rows_apart && p.rows_in_leaf >= 2 && f.of.lanes_per_group * size == 16 && (size & (size - 1)) == 0 && p.bytes_per_load[column] <= narrow;
+  return !p.rows_apart && p.rows_in_leaf >= 2 && f.of.lanes_per_group * size == 16 && (size & (size - 1)) == 0 &&
+         ((p.narrow_at_ends >> column & 1) != 0 ? size : p.bytes_per_load[column]) <= narrow;
 }
 /// Whether the groups of two columns begin as far behind a multiple of 16 bytes.
 constexpr bool lie_alike(axes_facts const& f, int a, int b) {
@@ -155,22 +175,21 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
   p.groups_per_thread = 1;
   p.warps_per_block = 8;
   for (int c = 0; c < f.of.source_count; ++c) {
-    bool const ragged = f.at.extent % lanes != 0;
     bool const stands = f.element_step(c) == 0;
     i64 const size = f.of.sources[c].bytes_per_element;
     p.bytes_per_load[c] = stands ? int(size) : bytes_per_load(f, c, lanes);
-    while (p.bytes_per_load[c] > size && f.at.extent * size % p.bytes_per_load[c] != 0)
-      p.bytes_per_load[c] /= 2; // no load reaches behind the end of a group
     while (p.threads_apart && p.bytes_per_load[c] > size && f.at.reduced[1].extent * size % p.bytes_per_load[c] != 0)
-      p.bytes_per_load[c] /= 2; // or of a run
+      p.bytes_per_load[c] /= 2; // no load reaches behind the end of a run
+    if (p.bytes_per_load[c] > size && f.at.extent * size % p.bytes_per_load[c] != 0)
+      p.narrow_at_ends |= 1 << c; // or of a group
     if (stands) {
       p.standing |= 1 << c;
       continue;
     }
-    if (ragged)
-      why.add("vector load along a group", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
-    else if (p.bytes_per_load[c] < least_of(16, lanes * size))
+    if (p.bytes_per_load[c] < least_of(16, lanes * size))
       why.add("vector load along a group", "groups begin at multiples of {0} bytes", c, alignment_in_grid(f, c, loaded_axis::reduced));
+    else if ((p.narrow_at_ends >> c & 1) != 0)
+      why.add("vector load where a group ends", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
   }
   p.realigned = choose_realigned(f, p, 2);
   if (p.one_leaf)

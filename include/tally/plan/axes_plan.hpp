@@ -31,6 +31,7 @@ struct axes_plan {
   int lasting;           ///< across: bit c is set where column c is the same all along a group, so that it is loaded once a leaf
   int late;              ///< of rows with lets: bit c is set where column c is loaded when elements are written
   int realigned;         ///< along: bit c is set where column c is loaded in aligned pieces, and lanes are turned once they are folded
+  int narrow_at_ends;    ///< along: bit c is set where column c is loaded element by element where a group ends, which is at no multiple of its loads
   int blocks_per_multiprocessor; ///< for which registers must suffice; 0: as they come
   bool one_leaf;         ///< a group is not longer than a leaf
   bool extent_fits;      ///< a group fills its lanes and rows

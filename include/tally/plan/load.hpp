@@ -148,7 +148,7 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
 constexpr source_choice choose_grid_load(facts const& f, source_facts const& s) {
   i64 const size = s.bytes_per_element;
   if (s.row % f.lanes_per_group != 0)
-    return {load_primitive::grid_ldg, int(size)};
+    return {s.stride == 0 && s.row >= f.lanes_per_group ? load_primitive::grid_two_ldg : load_primitive::grid_ldg, int(size)};
   if (s.stride == 0)
     return {load_primitive::grid_same_ldg, int(size)};
   i64 piece = s.bytes_per_element * f.lanes_per_group;

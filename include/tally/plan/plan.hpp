@@ -25,10 +25,12 @@ enum class load_primitive {
   computed,    ///< nothing is loaded
   grid_vector_ldg, ///< of a column with axes: a group of lanes at once, as by vector_ldg, which lies on one row
   grid_same_ldg,   ///< the same where all elements of a row are one: one load for a group
-  grid_ldg         ///< the same where a row may end within a group: lane by lane
+  grid_two_ldg,    ///< that where a row may end within a group: a load for the row that begins it, and one for the row that ends it
+  grid_ldg         ///< of a column with axes where a row may end within a group: lane by lane
 };
 constexpr bool finds_its_row(load_primitive l) {
-  return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_same_ldg || l == load_primitive::grid_ldg;
+  return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_same_ldg || l == load_primitive::grid_two_ldg ||
+         l == load_primitive::grid_ldg;
 }
 
 /// How the warps of a block combine their states.

@@ -18,11 +18,16 @@ constexpr bool reckons_places(facts const& f, plan const& p) {
   return false;
 }
 
+/// Elements that are loaded for a group of lanes.
+constexpr int elements_loaded(load_primitive l, int lanes) {
+  return l == load_primitive::grid_same_ldg ? 1 : l == load_primitive::grid_two_ldg ? 2 : lanes;
+}
+
 /// Rows of a leaf that are in flight then: as long as they leave room among 128 registers.
 constexpr int rows_beside_places(facts const& f, plan const& p) {
   i64 words_of_row = 0;
   for (int i = 0; i < f.source_count; ++i)
-    words_of_row += (f.sources[i].bytes_per_element * (p.sources[i].load == load_primitive::grid_same_ldg ? 1 : f.lanes_per_group) + 3) / 4;
+    words_of_row += (f.sources[i].bytes_per_element * elements_loaded(p.sources[i].load, f.lanes_per_group) + 3) / 4;
   int rows = f.rows_per_leaf;
   while (rows > 1 && rows * words_of_row > 80)
     rows /= 2;
