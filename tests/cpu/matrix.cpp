@@ -17,7 +17,7 @@ using namespace tally;
 namespace {
 
 template <class T>
-std::vector<T> numbers(std::size_t n) {
+std::vector<T> uneven(std::size_t n) {
   std::vector<T> x(n);
   u64 seed = n;
   for (auto& v : x) {
@@ -69,7 +69,7 @@ TEST_CASE("rows, columns and the whole of matrices of every shape") {
   for (auto const& s : shapes) {
     CAPTURE(s.rows);
     CAPTURE(s.columns);
-    auto const x = numbers<float>(std::size_t(s.rows * s.columns));
+    auto const x = uneven<float>(std::size_t(s.rows * s.columns));
     auto const m = from(shaped(x.data(), s.rows, s.columns));
     as_if_alone(m, over<0>(sum), over<1>(sum), sum);
     as_if_alone(m, over<0>(min, variance), over<1>(argmax(_1)));
@@ -80,7 +80,7 @@ TEST_CASE("expressions, filters and several columns join where they can") {
   for (auto const& s : {shape{1030, 1030}, {33000, 33}, {100, 11000}}) {
     CAPTURE(s.rows);
     CAPTURE(s.columns);
-    auto const x = numbers<float>(std::size_t(s.rows * s.columns)), y = numbers<float>(std::size_t(s.rows * s.columns + 1));
+    auto const x = uneven<float>(std::size_t(s.rows * s.columns)), y = uneven<float>(std::size_t(s.rows * s.columns + 1));
     auto const m = from(shaped(x.data(), s.rows, s.columns), shaped(y.data() + 1, s.rows, s.columns));
     as_if_alone(m | filter(_1 > 0.f), over<0>(sum(_1)), over<1>(sum(_2), count), first(_2), sum(_1));
     as_if_alone(m, over<0>(sum(_2), max(_1)), over<1>(sum(_1 * _1)), histogram(_1, 0.f, 100.f, 32));
@@ -95,17 +95,17 @@ TEST_CASE("integers, doubles and small floats, exact sums, and axes that make a 
     CAPTURE(s.rows);
     CAPTURE(s.columns);
     auto const n = std::size_t(s.rows * s.columns);
-    check(numbers<std::int32_t>(n), s.rows, s.columns);
-    check(numbers<double>(n), s.rows, s.columns);
-    check(numbers<bf16>(n), s.rows, s.columns);
-    auto const x = numbers<float>(n);
+    check(uneven<std::int32_t>(n), s.rows, s.columns);
+    check(uneven<double>(n), s.rows, s.columns);
+    check(uneven<bf16>(n), s.rows, s.columns);
+    auto const x = uneven<float>(n);
     auto const m = from(shaped(x.data(), s.rows, s.columns));
     auto const [columns, rows, total] = run(m | reduce(over<0>(sum), over<1>(sum), sum), exact, on::cpu.threads(3));
     CHECK(same(columns, run(m | over<0>(sum), exact, on::cpu)));
     CHECK(same(rows, run(m | over<1>(sum), exact, on::cpu)));
     CHECK(same(total, run(m | sum, exact, on::cpu)));
   }
-  auto const x = numbers<float>(64 * 90 * 200);
+  auto const x = uneven<float>(64 * 90 * 200);
   auto const block = from(shaped(x.data(), 64, 90, 200));
   as_if_alone(block, over<0, 1>(sum), over<2>(sum), sum);
   as_if_alone(block, over<1>(sum), over<0, 2>(sum), sum); // no matrix

@@ -14,7 +14,7 @@ template <class Reduction>
 inline constexpr int leaves = decltype(bind(std::declval<Reduction>()).program)::leaf_count;
 
 std::vector<float> const x{3, 1, 2};
-std::vector<int> const k{3, 1, 2};
+std::vector<int> const three_integers{3, 1, 2};
 } // namespace
 
 TEST_CASE("a fold is one leaf, and the same fold is the same leaf") {
@@ -43,14 +43,14 @@ TEST_CASE("leaves that hold numbers of the user's are told apart, for the number
 }
 
 TEST_CASE("answers come in the order of the folds") {
-  CHECK(run(from(k) | reduce(max, min, sum)) == std::tuple(3, 1, 6));
-  CHECK(run(from(k) | reduce(sum, min, max)) == std::tuple(6, 1, 3));
+  CHECK(run(from(three_integers) | reduce(max, min, sum)) == std::tuple(3, 1, 6));
+  CHECK(run(from(three_integers) | reduce(sum, min, max)) == std::tuple(6, 1, 3));
 }
 
 TEST_CASE("the type of an answer is that of the fold") {
-  static_assert(std::is_same_v<decltype(run(from(k) | min)), int>);
-  static_assert(std::is_same_v<decltype(run(from(k) | sum)), i64>);
-  static_assert(std::is_same_v<decltype(run(from(k) | mean)), double>);
+  static_assert(std::is_same_v<decltype(run(from(three_integers) | min)), int>);
+  static_assert(std::is_same_v<decltype(run(from(three_integers) | sum)), i64>);
+  static_assert(std::is_same_v<decltype(run(from(three_integers) | mean)), double>);
   static_assert(std::is_same_v<decltype(run(from(x) | mean)), float>);
   static_assert(std::is_same_v<decltype(run(from(x) | argmax)), i64>);
   static_assert(std::is_same_v<decltype(run(from(x) | all(_1 > 0.f))), bool>);
