@@ -45,8 +45,9 @@ TEST_CASE("folds of the whole find the rows of operands") {
   CHECK(p.sources[0].load == load_primitive::vector_ldg);
   CHECK(p.sources[1] == source_choice{load_primitive::grid_vector_ldg, 16});
   CHECK(p.sources[2] == source_choice{load_primitive::grid_same_ldg, 4});
-  auto const odd = compiles(from(shaped(somewhere, 4096, 4097), lying(4096, 4097, 0, 1)) | reduce(sum(_1 * _2)), chip);
+  auto const odd = compiles(from(shaped(somewhere, 4096, 4097), lying(4096, 4097, 0, 1), lying(4096, 4097, 1, 0)) | reduce(sum(_1 * _2 * _3)), chip);
   CHECK(odd.sources[1] == source_choice{load_primitive::grid_ldg, 4});
+  CHECK(odd.sources[2] == source_choice{load_primitive::grid_two_ldg, 4});
   CHECK(compiles(from(lying(4096, 4096, 8194, 1)) | reduce(max), targets::a100).sources[0] == source_choice{load_primitive::grid_vector_ldg, 8});
   CHECK(compiles(from(lying(4096, 4096, 1, 4096)) | reduce(max), targets::a100).sources[0].load == load_primitive::striped_ldg);
 }
@@ -56,6 +57,13 @@ TEST_CASE("columns have operands that stand: the same for neighbours, the same a
   auto const lasting = explain(from(shaped(somewhere, 4096, 4096), lying(4096, 4096, 0, 1), lying(4096, 4096, 1, 0)) | reduce(over<0>(sum((_1 - _2) * _3))), targets::h200);
   CHECK(lasting.text().find("once a leaf") != std::string::npos);
   CHECK(lasting.ptx().find("across_groups") != std::string::npos);
+}
+
+TEST_CASE("rows that end anywhere have wide loads of an operand but where they end") {
+  if (!able()) return;
+  auto const e = explain(from(shaped(somewhere, 4096, 4097), lying(4096, 4097, 0, 1)) | reduce(over<1>(sum(_1 * _2))), targets::h200);
+  CHECK(e.text().find("16 B per load, element by element where a group ends") != std::string::npos);
+  CHECK(e.ptx().find("ld.global.cs.v4.u32") != std::string::npos);
 }
 
 TEST_CASE("rows, columns and the whole of a matrix have operands beside its tiles") {
