@@ -137,6 +137,11 @@ template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class 
 __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 first_row, int apart, i64 first_column,
                                            int width, int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
   constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
+  auto const rows_from = [&](auto const* data, int index, i64 k) { // where row r of tile k begins in a column
+    auto const* first = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
+    i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
+    return [first, step](int r) { return first + r * step; };
+  };
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
@@ -148,12 +153,11 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
         [&](i64 k, unsigned char* stage, prim::expected& told) {
           int const present = rows_of(int(k));
           for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-            auto const* from = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
-            i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
+            auto const row = rows_from(data, index, k);
             auto const n = prim::bulk_bytes::exactly(i64(width) * i64(sizeof(*data)));
 #pragma unroll 1
             for (int r = 0; r < present; ++r)
-              prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(from + r * step), n,
+              prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(row(r)), n,
                          told);
           });
         },
@@ -164,13 +168,12 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
       int const present = k < tiles ? rows_of(k) : 0;
       unsigned char* const stage = room + k % P.stages * bytes_per_tile;
       for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-        auto const* from = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
-        i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
+        auto const row = rows_from(data, index, k);
         int const of_row = width * int(sizeof(*data));
 #pragma unroll 1
         for (int r = 0; r < present; ++r)
           for (int b = int(threadIdx.x) * P.bytes_per_copy; b < of_row; b += mixed_threads * P.bytes_per_copy)
-            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, from + r * step + b);
+            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, row(r) + b);
       });
       close_copies();
     };
