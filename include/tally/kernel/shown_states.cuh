@@ -33,15 +33,36 @@ __device__ __forceinline__ void publish(typename Program::states const& s, u64* 
   int at = 0;
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const w = words<cuda::std::remove_cvref_t<decltype(get<i>(s))>>::of(get<i>(s));
-#pragma unroll
+#pragma unroll(w.at_once)
     for (int k = 0; k < w.count; ++k)
       store_word(to + at++, w.w[k], epoch);
   });
 }
 
+/// Waits for the words of a state; as many are asked for before the first is awaited as registers hold.
+template <class State>
+__device__ __forceinline__ State awaited(u64 const* from, u32 epoch) {
+  constexpr int batch = 32;
+  words<State> w;
+#pragma unroll 1
+  for (int first = 0; first < w.count; first += batch) {
+    u64 seen[batch];
+#pragma unroll
+    for (int k = 0; k < batch; ++k)
+      if (first + k < w.count)
+        seen[k] = peek_word(from + first + k);
+#pragma unroll
+    for (int k = 0; k < batch; ++k)
+      if (first + k < w.count)
+        w.w[first + k] = await_word(from + first + k, seen[k], epoch);
+  }
+  return w.state();
+}
+
 /// Waits for the states of up to Most neighbouring partials, of which `present` exist, and combines them as a tree of
 /// neighbours. Every word is asked for before the first is awaited.
 template <int Most, class Program>
+  requires(words_per_partial<Program> <= words_in_registers)
 __device__ __forceinline__ typename Program::states collect(Program const& p, u64 const* from, int present, u32 epoch) {
   constexpr int count = words_per_partial<Program>;
   u64 seen[Most][count];
@@ -63,6 +84,19 @@ __device__ __forceinline__ typename Program::states collect(Program const& p, u6
     });
   }
   return combine_in_registers([&](auto const& a, auto const& b) { return p.combine(a, b); }, s, present);
+}
+/// The same of wide states, one at a time.
+template <int Most, class Program>
+  requires(words_per_partial<Program> > words_in_registers)
+__device__ __forceinline__ typename Program::states collect(Program const&, u64 const* from, int, u32 epoch) {
+  static_assert(Most == 1);
+  typename Program::states s;
+  for_each_index<Program::leaf_count>([&](auto i) {
+    using State = cuda::std::remove_cvref_t<decltype(get<i>(s))>;
+    get<i>(s) = awaited<State>(from, epoch);
+    from += words<State>::count;
+  });
+  return s;
 }
 
 } // namespace tally::inline v0::kernel

@@ -97,9 +97,10 @@ __device__ __forceinline__ void feed_rows_of_leaf(Program const& p, Source const
     }
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const& l = get<i>(p.leaves);
-#pragma unroll
+    constexpr bool once = words<typename cuda::std::remove_cvref_t<decltype(l)>::state>::count > words_in_registers;
+#pragma unroll(once ? 1 : Rows)
     for (int r = 0; r < Rows; ++r) {
-#pragma unroll
+#pragma unroll(once ? 1 : group)
       for (int k = 0; k < group; ++k)
         if (int const e = (r0 + r) * lanes + lane_of_row<groups, group>(lane, k); Whole || e < n)
           l.step(get<i>(folds).lanes, k, true, held[r][k]);

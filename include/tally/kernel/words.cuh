@@ -7,10 +7,14 @@
 
 namespace tally::inline v0::kernel {
 
+/// A state of more words than this lies in memory of its thread, and steps that are written out for each of them take a compiler seconds.
+inline constexpr int words_in_registers = 96;
+
 /// Any trivially copyable state as words; the last one is padded with zero bits.
 template <class State>
 struct words {
   static constexpr int count = int((sizeof(State) + 3) / 4);
+  static constexpr int at_once = count > words_in_registers ? 16 : count; ///< words a loop goes on by
   u32 w[count];
 
   __device__ static words of(State const& s) {
@@ -31,7 +35,7 @@ template <class State>
 __device__ __forceinline__ State chosen(bool first_of_two, State const& a, State const& b) {
   auto const wa = words<State>::of(a), wb = words<State>::of(b);
   words<State> w;
-#pragma unroll
+#pragma unroll(words<State>::at_once)
   for (int i = 0; i < w.count; ++i)
     w.w[i] = first_of_two ? wa.w[i] : wb.w[i];
   return w.state();
@@ -41,7 +45,7 @@ __device__ __forceinline__ State chosen(bool first_of_two, State const& a, State
 template <class State>
 __device__ State shuffled_down(State const& s, int offset) {
   auto w = words<State>::of(s);
-#pragma unroll
+#pragma unroll(words<State>::at_once)
   for (int i = 0; i < words<State>::count; ++i)
     w.w[i] = __shfl_down_sync(0xffffffffu, w.w[i], offset);
   return w.state();
@@ -51,7 +55,7 @@ __device__ State shuffled_down(State const& s, int offset) {
 template <class State>
 __device__ __forceinline__ State shuffled_from(State const& s, int lane) {
   auto w = words<State>::of(s);
-#pragma unroll
+#pragma unroll(words<State>::at_once)
   for (int i = 0; i < words<State>::count; ++i)
     w.w[i] = __shfl_sync(0xffffffffu, w.w[i], lane);
   return w.state();
