@@ -120,8 +120,8 @@ std::string spell(sorted_rows_plan const& p) {
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}}}", p.stages,
-                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .shifted = {}}}", p.stages,
+                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.shifted);
 }
 
 std::string spell(plan const& p, int sources, int folds) {

@@ -6,6 +6,8 @@
 
 #include <tally/tally.hpp>
 
+#include <cstdint>
+
 using namespace tally;
 
 /// Associative and not commutative: the second of two, unless it is nothing.
@@ -52,7 +54,7 @@ TEST_CASE("columns, rows and total of matrices of every shape have the bits of t
     auto const p = plan_of(on_gpu);
     CHECK(p.joins);
     CHECK(p.total_joins() == m.total);
-    CHECK(p.plan.bytes_per_copy == (m.columns % 4 == 0 ? 0 : 4));
+    CHECK(p.plan.shifted == (m.columns % 4 != 0));
     auto const host = run(on_host, on::cpu);
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
@@ -96,7 +98,7 @@ TEST_CASE("several columns, padded rows, operands of one axis and outer axes tog
   same_and_joined(from(shaped(x.data(), 1300, 2048)) | reduce(over<0>(sum), over<1>(sum), sum, count), true, true);
 }
 
-TEST_CASE("rows of doubles, small floats and bytes that the copy engine does not take are copied by threads, or read apart") {
+TEST_CASE("rows of doubles, small floats and bytes begin anywhere, and tiles hold the pieces around them") {
   if (no_kernels()) return;
   auto const f64 = uneven_numbers<double>(700 * 1029);
   same_and_joined(from(shaped(f64.data(), 700, 1029)) | reduce(over<0>(sum, argmax), over<1>(mean)), true, false);
@@ -104,9 +106,36 @@ TEST_CASE("rows of doubles, small floats and bytes that the copy engine does not
   std::vector<bf16> small(f32.size());
   for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(f32[i]);
   same_and_joined(from(shaped(small.data(), 1100, 2050)) | reduce(over<0>(sum), over<1>(max)), true, false);
-  same_and_joined(from(shaped(small.data() + 2, 1000, 2052)) | reduce(over<0>(sum), over<1>(max)), true, false);
-  same_and_joined(from(shaped(small.data(), 1000, 2049)) | reduce(over<0>(sum), over<1>(max)), false, false);
+  same_and_joined(from(shaped(small.data(), 1000, 2049), shaped(f32.data(), 1000, 2049)) | reduce(over<0>(sum(_1 * _2)), over<1>(max(_1 - _2))), true, false);
+  same_and_joined(from(shaped(small.data(), 300, 6145), along<1>(shaped(small.data(), 6145))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), max(_1)), true, false);
   same_and_joined(from(shaped(f32.data() + 1, 1000, 2048), shaped(f64.data(), {1000, 2048}, {1, 0})) | reduce(over<0>(sum(cast<double>(_1) * _2)), over<1>(max(_1)), sum(_1)), true, true);
+}
+
+template <class T>
+static void begins_anywhere(i64 rows, i64 columns, i64 apart) {
+  constexpr i64 most = 16 / i64(sizeof(T));
+  auto const x = uneven_numbers<T>(std::size_t((rows - 1) * apart + columns + most - 1));
+  for (i64 first = 0; first < most; first += most > 4 ? 3 : 1) {
+    CAPTURE(columns);
+    CAPTURE(first);
+    std::vector<T> const of_first(x.begin() + first, x.begin() + first + (rows - 1) * apart + columns); // ends where its last row does
+    on_device<T> const d(std::vector<T>(x.begin(), x.begin() + first + (rows - 1) * apart + columns));
+    auto const sums = [&](T const* at, i64 step) { return from(shaped(at, {rows, columns}, {step, 1})) | reduce(over<0>(sum, argmax), over<1>(sum, min)); };
+    CHECK(plan_of(sums(d.data() + first, apart)).joins);
+    CHECK(same_arrays(run(sums(of_first.data(), apart), on::cpu), run(sums(d.data() + first, apart), on::gpu)));
+    i64 const last = (rows - 1) * apart; // rows from the last to the first
+    CHECK(same_arrays(run(sums(of_first.data() + last, -apart), on::cpu), run(sums(d.data() + first + last, -apart), on::gpu)));
+  }
+}
+
+TEST_CASE("rows that begin anywhere, padded, reversed, and the last of which ends its memory") {
+  if (no_kernels()) return;
+  begins_anywhere<float>(1030, 1025, 1025);
+  begins_anywhere<float>(500, 1024, 1029);
+  begins_anywhere<bf16>(1000, 2049, 2049);
+  begins_anywhere<bf16>(2050, 2048, 2048);
+  begins_anywhere<std::uint8_t>(700, 2051, 2051);
+  begins_anywhere<double>(600, 1023, 1023);
 }
 
 TEST_CASE("what cannot join is read apart, to the same bits") {

@@ -57,23 +57,34 @@ TEST_CASE("whole bands are the units where they fill the chip, parts of them whe
   }
 }
 
-TEST_CASE("rows that are not aligned are copied by threads, rows that are no subtree leave the total apart") {
+TEST_CASE("rows that begin anywhere are copied in the pieces around them, rows that are no subtree leave the total apart") {
   auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
   CHECK(odd.joins);
-  CHECK(odd.plan.bytes_per_copy == 4);
+  CHECK(odd.plan.shifted);
+  CHECK(odd.plan.bytes_per_copy == 0);
   CHECK(odd.plan.stages == 2);
+  CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16);
   CHECK_FALSE(odd.total_joins());
   CHECK(says(odd, "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
-  CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.bytes_per_copy == 0);
-  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.bytes_per_copy == 8);
-  auto older = sums_of(4096, 1024, 2048);
-  older.of.target = targets::a100;
-  CHECK(make_mixed_plan(older).plan.bytes_per_copy == 16);
+  CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.shifted);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.shifted);
   auto halves = sums_of(4096, 4097, 4097);
   halves.of.sources[0].bytes_per_element = 2;
-  CHECK_FALSE(make_mixed_plan(halves).joins);
-  CHECK(says(make_mixed_plan(halves), "nothing copies less"));
+  CHECK(make_mixed_plan(halves).joins);
+  CHECK(make_mixed_plan(halves).plan.shifted);
+}
+
+TEST_CASE("where there is no copy engine threads copy rows, by 4 bytes at the least") {
+  for (i64 const apart : {2048, 2050, 2049}) {
+    auto older = sums_of(4096, 1024, apart);
+    older.of.target = targets::a100;
+    CHECK(make_mixed_plan(older).joins);
+    CHECK(make_mixed_plan(older).plan.bytes_per_copy == (apart == 2048 ? 16 : apart == 2050 ? 8 : 4));
+    older.of.sources[0].bytes_per_element = 2;
+    CHECK(make_mixed_plan(older).joins == (apart != 2049));
+    if (apart == 2049) CHECK(says(make_mixed_plan(older), "4 ahead at the least"));
+  }
 }
 
 TEST_CASE("rows share a read with the whole, and with tables, where L2 holds little of it") {

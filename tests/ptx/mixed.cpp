@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The machine code of reads that fold rows, columns and total together: tiles come by bulk copies where rows are aligned and by small
-// ones of threads where they are not, and nothing is contracted. Needs NVRTC, no GPU.
+// The machine code of reads that fold rows, columns and total together: tiles come by bulk copies, by small ones of threads where there is
+// no copy engine, and nothing is contracted. Needs NVRTC, no GPU.
 #include "ptx/kernel_text.hpp"
 
 using namespace tally;
@@ -27,7 +27,7 @@ int count_in(std::string const& text, std::string const& what) {
 
 } // namespace
 
-TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and no product is contracted") {
+TEST_CASE("a ring asks for tiles in bulk, threads copy where there is none, and no product is contracted") {
   if (!ptx::can_compile()) return;
   float const x[4]{};
   auto const m = from(shaped(x, 65536, 4096)) | reduce(over<0>(sum(_1 * _1)), over<1>(variance), sum);
@@ -48,4 +48,21 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy what is not aligned, and 
   CHECK(count_in(copied, "cp.async.wait_group 1;") > 0); // the tile behind is on its way while one is folded
   CHECK(count_in(copied, "mbarrier.try_wait") == 0);
   CHECK(count_in(copied, "fma.rn.f32") == 0);
+}
+
+TEST_CASE("rows that begin anywhere come in bulk, and elements of less than a word are shifted within words") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  bf16 const h[4]{};
+  mixed_plan p{2, 2, false};
+  p.shifted = true;
+  auto const words = text_of_mixed(from(shaped(x, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum)), p);
+  CHECK(count_in(words, "cp.async.bulk") > 0);
+  CHECK(count_in(words, "barrier.sync") > 0); // where the last row ends
+  CHECK(count_in(words, "shf.r") == 0);
+  auto const halves = text_of_mixed(from(shaped(h, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum)), p);
+  CHECK(count_in(halves, "cp.async.bulk") > 0);
+  CHECK(count_in(halves, "shf.r") > 0);
+  p.shifted = false;
+  CHECK(count_in(text_of_mixed(from(shaped(h, 65536, 4096)) | reduce(over<0>(sum), over<1>(sum)), p), "barrier.sync") == 0);
 }

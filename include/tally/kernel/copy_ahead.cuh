@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Copies of a few bytes into shared memory that a thread asks for and does not wait for: cp.async, of sm_80. Layer 4. For rows that are not aligned as the
-// bulk engine wants them, and for chips that have none.
+// Copies of a few bytes into shared memory that a thread asks for and does not wait for: cp.async, of sm_80. Layer 4. For chips that
+// have no bulk engine.
 #pragma once
 
 #include <tally/base/numbers.hpp>

@@ -183,7 +183,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   }
   auto const rows_of = [&](int k) { return Whole ? shape.rows : (height - 1 - lane - k) / shape.lanes() + 1; };
   read_tiles<P, width, shape.rows>(down.columns, cut, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
-                                   [&](int k, unsigned char const* tile) {
+                                   [&](int k, tile_here const& tile) {
     int const present = rows_of(k);
     i64 const first_row = band + lane + k;
     if constexpr (Along::leaf_count > 0)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tile of a matrix in shared memory: the rows of one lane of a band, a chunk of columns wide, for every column of the source that is
-// read. Layer 4. It comes by bulk copies, row by row, or by many small ones where rows are not aligned.
+// read. Layer 4. It comes by bulk copies, row by row: of pieces around rows that are not aligned, which are shifted when they are read. Chips
+// without a copy engine copy by their threads.
 #pragma once
 
 #include <tally/fold/groups.hpp>
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/copy_ahead.cuh>
 #include <tally/kernel/load.cuh>
+#include <tally/kernel/shifted.cuh>
 #include <tally/plan/mixed_plan.hpp>
+#include <tally/primitive/bulk_group.cuh>
 #include <tally/primitive/load_ring.cuh>
 
 namespace tally::inline v0::kernel {
@@ -17,7 +20,7 @@ namespace tally::inline v0::kernel {
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int tile_row_bytes() {
   if constexpr (memory_column<Column> && !P.stands(I))
-    return Width * int(sizeof(typename Column::value_type));
+    return Width * int(sizeof(typename Column::value_type)) + (P.shifted ? bytes_of_piece : 0);
   else
     return 0;
 }
@@ -39,9 +42,15 @@ constexpr int all_standing_bytes(pack<Columns...> const*) {
   return []<int... I>(index_list<I...>) { return (0 + ... + standing_bytes<P, I, Width, Columns>()); }(indices_up_to<int(sizeof...(Columns))>{});
 }
 
+/// A tile as it came. All of its rows begin as many bytes behind a piece, 4 bits a column of the source.
+struct tile_here {
+  unsigned char const* bytes;
+  u32 late;
+};
 /// Where neighbours are: of one row of a tile, from a column of it on, which is row `of_unit` of all rows of the unit; and what stands.
 struct tile_place {
-  unsigned char const *tile, *standing;
+  tile_here tile;
+  unsigned char const* standing;
   int row, column, of_unit;
 };
 
@@ -57,10 +66,13 @@ struct tile_values {
     if constexpr (memory_column<Column>) {
       unsigned char const* const from = along  ? at.standing + at.of_unit * int(sizeof(T))
                                         : down ? at.standing + at.column * int(sizeof(T))
-                                               : at.tile + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
+                                               : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
+      if constexpr (P.shifted && !P.stands(I))
+        load_shifted<bytes, int(alignof(T))>(held, from, int(at.tile.late >> 4 * I & 15));
+      else
 #pragma unroll
-      for (int b = 0; b < bytes; b += piece)
-        load_shared<piece>(held + b, from + b);
+        for (int b = 0; b < bytes; b += piece)
+          load_shared<piece>(held + b, from + b);
     }
   }
   __device__ __forceinline__ T at(Column const& c, int v, i64 position) const {
@@ -91,7 +103,7 @@ struct tile_strip<P, I, V, Width, Rows, Column, Columns...> {
   tile_strip<P, I + 1, V, Width, Rows, Columns...> rest;
   __device__ __forceinline__ void load(tile_place const& at) {
     here.load(at);
-    rest.load({at.tile + Rows * tile_row_bytes<P, I, Width, Column>(), at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.column, at.of_unit});
+    rest.load({{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.column, at.of_unit});
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
@@ -131,6 +143,12 @@ __device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c,
   fill_standing<P, Width, I + 1>(c.rest, cut, first_column, width, rows, standing + standing_bytes<P, I, Width, Column>(), row_of);
 }
 
+/// The folding threads of a block meet: what they wrote can be read, and be followed by what the bulk engine writes.
+__device__ __forceinline__ void folding_threads_meet() {
+  primitive::show_stores_to_bulk_engine();
+  asm volatile("barrier.sync 1, %0;" ::"n"(mixed_folding_threads) : "memory");
+}
+
 /// The tiles of a unit, one after the other: read(k, tile) with the folding threads; the whole block calls it, once. Tile k has
 /// rows_of(k) rows, of which the first is first_row + k and the others follow `apart` rows below each other.
 template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class Read>
@@ -146,22 +164,49 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
     prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
-    int row_bytes = 0; // as they are read, over all columns
-    for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int) { row_bytes += width * int(sizeof(*data)); });
+    // what is copied of row r of tile k: it, or the pieces around it, but none behind the column
+    auto const copy_of = [&](auto const* data, int index, i64 k, int r) {
+      i64 const step = cut.row_steps[index];
+      return copied_row<P.shifted>(rows_from(data, index, k)(r), width * int(sizeof(*data)), data + (step > 0 ? (cut.rows - 1) * step : 0) + cut.columns);
+    };
     ring.run(
-        tiles, [&](i64 k) { return prim::bulk_bytes::exactly(i64(rows_of(int(k))) * row_bytes); },
+        tiles,
+        [&](i64 k) {
+          int const present = rows_of(int(k));
+          i64 all = 0;
+          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) {
+            for (int r = 0; r < present; ++r)
+              all += copy_of(data, index, k, r).bytes;
+          });
+          return prim::bulk_bytes::exactly(all);
+        },
         [&](i64 k, unsigned char* stage, prim::expected& told) {
           int const present = rows_of(int(k));
           for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-            auto const row = rows_from(data, index, k);
-            auto const n = prim::bulk_bytes::exactly(i64(width) * i64(sizeof(*data)));
 #pragma unroll 1
             for (int r = 0; r < present; ++r)
-              prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(row(r)), n,
-                         told);
+              if (auto const c = copy_of(data, index, k, r); !P.shifted || c.bytes > 0)
+                prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(c.from),
+                           prim::bulk_bytes::exactly(c.bytes), told);
           });
         },
-        [&](i64 k, unsigned char const* tile) { read(int(k), tile); });
+        [&](i64 k, unsigned char* tile) {
+          tile_here here{tile, 0};
+          if constexpr (P.shifted) {
+            bool ends = false;
+            for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
+              int const r = cut.row_steps[index] > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
+              auto const c = copy_of(data, index, k, r);
+              here.late |= u32(c.late) << 4 * index;
+              ends |= c.rest > 0;
+              if (int const b = int(threadIdx.x) - 32; b < c.rest)
+                tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
+            });
+            if (ends)
+              folding_threads_meet();
+          }
+          read(int(k), here);
+        });
     __syncthreads();
   } else {
     auto const ask_for = [&](int k) {
@@ -185,7 +230,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
       wait_for_copies<P.stages - 1>();
       __syncthreads();
       if (threadIdx.x >= 32)
-        read(k, static_cast<unsigned char const*>(room + k % P.stages * bytes_per_tile));
+        read(k, tile_here{room + k % P.stages * bytes_per_tile, 0});
       __syncthreads();
     }
   }

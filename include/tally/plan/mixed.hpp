@@ -83,14 +83,20 @@ constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
         p.standing_down |= 1 << c;
     }
 }
-/// Bytes of an element in all columns that do not stand, and of a tile: a leaf's rows of a leaf's width.
+/// Bytes of an element in all columns that do not stand.
 constexpr i64 passing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
   for (int c = 0; c < f.source_count; ++c)
     bytes += p.stands(c) ? 0 : f.sources[c].bytes_per_element;
   return bytes;
 }
-constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) { return passing_bytes(f, p) * f.elements_per_leaf() * f.rows_per_leaf; }
+/// Bytes of a tile in them: a leaf's rows of a leaf's width, and a piece more of each row that is shifted.
+constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) {
+  i64 of_row = passing_bytes(f, p) * f.elements_per_leaf();
+  for (int c = 0; p.shifted && c < f.source_count; ++c)
+    of_row += f.sources[c].bytes_per_element > 0 && !p.stands(c) ? bytes_of_piece : 0;
+  return of_row * f.rows_per_leaf;
+}
 /// Bytes of those that do, for one unit: an element a column of it, or a row.
 constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
@@ -120,15 +126,15 @@ constexpr i64 bytes_of_row_copies(mixed_facts const& f, mixed_plan const& p) {
 /// which hides where each begins and ends.
 constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   choose_standing(f, out.plan);
-  i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
   i64 const copies = bytes_of_row_copies(f, out.plan);
-  if (copies < 16)
-    out.why_not.add("bulk ring", "rows begin at multiples of {0} bytes, the copy engine needs 16", -1, copies);
-  if (copies < 4) {
-    out.why_not.add("one read", "rows begin at multiples of {0} bytes, and nothing copies less than 4 ahead", -1, copies);
+  bool const engine = f.of.target.compute_major >= 9;
+  if (copies < 4 && !engine) {
+    out.why_not.add("one read", "rows begin at multiples of {0} bytes, and threads copy 4 ahead at the least", -1, copies);
     return false;
   }
-  out.plan.bytes_per_copy = copies == 16 && f.of.target.compute_major >= 9 ? 0 : int(copies);
+  out.plan.bytes_per_copy = engine ? 0 : int(copies);
+  out.plan.shifted = engine && copies < bytes_of_piece;
+  i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
   i64 const own_beside = mixed_row_bytes(f) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
   bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
   out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;

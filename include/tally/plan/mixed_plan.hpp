@@ -13,13 +13,16 @@ struct mixed_plan {
   int stages; ///< tiles of a block, of which one is folded while the others are on their way
   int blocks_per_multiprocessor;
   bool reads_ahead; ///< folds before the launch in front is done
-  int bytes_per_copy = 0; ///< that threads ask for at once where rows are not aligned for the bulk engine, or there is none; 0: it copies them
+  int bytes_per_copy = 0; ///< that threads ask for at once where there is no bulk engine; 0: it copies them
   int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
   int standing_along = 0; ///< bit c is set where column c is the same all along a row
+  bool shifted = false;   ///< rows begin anywhere: the bulk engine copies the pieces of 16 bytes around them, and what is read is shifted
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
 
+/// What the bulk engine copies at the least, and where that begins and ends.
+inline constexpr int bytes_of_piece = 16;
 /// Bytes that a column which stands takes beside the tiles.
 constexpr i64 standing_room(i64 bytes) { return (bytes + 15) / 16 * 16; }
 

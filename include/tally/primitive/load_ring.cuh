@@ -66,7 +66,7 @@ private:
     u32 round = 0;
     for (i64 k = 0; k < tiles; ++k) {
       barriers_.full[s].wait(round & 1);
-      read(k, static_cast<unsigned char const*>(stage(s)));
+      read(k, stage(s));
       barriers_.empty[s].arrive();
       if (++s == Stages) s = 0, ++round;
     }
