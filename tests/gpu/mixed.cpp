@@ -107,7 +107,7 @@ TEST_CASE("rows of doubles, small floats and bytes begin anywhere, and tiles hol
   for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(f32[i]);
   same_and_joined(from(shaped(small.data(), 1100, 2050)) | reduce(over<0>(sum), over<1>(max)), true, false);
   same_and_joined(from(shaped(small.data(), 1000, 2049), shaped(f32.data(), 1000, 2049)) | reduce(over<0>(sum(_1 * _2)), over<1>(max(_1 - _2))), true, false);
-  same_and_joined(from(shaped(small.data(), 300, 6145), along<1>(shaped(small.data(), 6145))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), max(_1)), true, false);
+  same_and_joined(from(shaped(small.data(), 300, 6145), along<1>(shaped(small.data(), 6145))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), max(_1)), true, true);
   same_and_joined(from(shaped(f32.data() + 1, 1000, 2048), shaped(f64.data(), {1000, 2048}, {1, 0})) | reduce(over<0>(sum(cast<double>(_1) * _2)), over<1>(max(_1)), sum(_1)), true, true);
 }
 
@@ -126,6 +126,25 @@ static void begins_anywhere(i64 rows, i64 columns, i64 apart) {
     i64 const last = (rows - 1) * apart; // rows from the last to the first
     CHECK(same_arrays(run(sums(of_first.data() + last, -apart), on::cpu), run(sums(d.data() + first + last, -apart), on::gpu)));
   }
+}
+
+TEST_CASE("the whole of rows of any length joins where its order is free") {
+  if (no_kernels()) return;
+  auto const pixels = uneven_numbers<std::uint8_t>(700 * 2051);
+  auto const image = from(shaped(pixels.data(), 700, 2051));
+  same_and_joined(image | reduce(over<0>(sum, max), over<1>(sum), sum, argmax, count), true, true);
+  same_and_joined(image | filter(_1 > 17) | reduce(over<0>(mean), over<1>(count), sum, min, count), true, true);
+  same_and_joined(image | reduce(over<1>(sum), sum), false, false); // L2 has it
+  auto const f32 = uneven_numbers<float>(1000 * 5123);
+  auto const m = from(shaped(f32.data(), 1000, 5123));
+  same_and_joined(m | reduce(over<0>(sum), over<1>(sum), argmin, max), true, true);
+  same_and_joined(m | reduce(over<0>(sum), over<1>(sum), sum), true, false);
+  on_device<float> const d(f32);
+  auto const on_gpu = from(shaped(d.data(), 1000, 5123)) | reduce(over<0>(sum), over<1>(sum), sum(_1 * _1), variance);
+  auto const [columns, rows, squares, spread] = run(on_gpu, on::gpu, fast);
+  auto const [columns_of_host, rows_of_host, exact_squares, exact_spread] = run(m | reduce(over<0>(sum), over<1>(sum), sum(_1 * _1), variance), on::cpu, exact);
+  CHECK(squares == doctest::Approx(exact_squares).epsilon(1e-5));
+  CHECK(spread == doctest::Approx(exact_spread).epsilon(1e-5));
 }
 
 TEST_CASE("rows that begin anywhere, padded, reversed, and the last of which ends its memory") {

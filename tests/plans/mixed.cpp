@@ -66,6 +66,10 @@ TEST_CASE("rows that begin anywhere are copied in the pieces around them, rows t
   CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16);
   CHECK_FALSE(odd.total_joins());
   CHECK(says(odd, "no subtree"));
+  auto in_any_order = sums_of(4096, 1027, 1027);
+  in_any_order.whole_in_any_order = true;
+  CHECK(make_mixed_plan(in_any_order).total_joins());
+  CHECK_FALSE(says(make_mixed_plan(in_any_order), "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
   CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.shifted);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.shifted);

@@ -22,6 +22,7 @@ struct mixed_facts {
   bool rows;           ///< folds of the rows are asked for
   bool folds_columns;  ///< folds of the columns are asked for
   bool checked = false; ///< a fold of the columns or rows tells of its overflow
+  bool whole_in_any_order = false; ///< the folds of the whole have the same bits in any order, or were asked for fast
   i64 bytes_beside = 0; ///< of the tables of folds by key that the read does too, in a block
 };
 
@@ -180,9 +181,9 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
   cut.lanes_of_unit = int(lanes / splits);
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(cut.chunks);
-  bool const whole_rows = cut.columns % width == 0 && (cut.chunks & (cut.chunks - 1)) == 0;
-  cut.total = f.total && whole_rows;
-  if (f.total && !whole_rows)
+  bool const subtrees = cut.columns % width == 0 && (cut.chunks & (cut.chunks - 1)) == 0;
+  cut.total = f.total && (subtrees || f.whole_in_any_order);
+  if (f.total && !cut.total)
     out.why_not.add("total in the same read", "a row of {0} elements is no subtree of the whole: its leaves are not a power of two", -1,
                     cut.columns);
 }
