@@ -117,8 +117,8 @@ struct wide_integer {
   friend constexpr bool operator==(wide_integer const&, wide_integer const&) = default;
 
 private:
-  /// step(w) for the words from w on, while it says so. Kernels have many steps of many words: written out, that of a sum of exact products
-  /// of doubles takes 22 s to compile, in loops 7 s (nvrtc 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc).
+  /// step(w) for the words from w on, while it says so. Kernels have many steps of many words: written out, here and in kernel/warp_leaf.cuh, they
+  /// took 22 s to compile for one segment of exact products of doubles, in loops 7 s (NVRTC 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc).
   template <class Step>
   TALLY_INLINE static constexpr void from_word(int w, Step const& step) {
     if constexpr (Words > 48) {
