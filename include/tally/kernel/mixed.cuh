@@ -129,6 +129,8 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
                         p.leaves);
 #pragma unroll
   for (int r = 0; r < shape.rows; ++r) {
+    if (!Whole && r * shape.lanes() >= width)
+      break;
     auto strip = tile_strip_of<P, V, shape.elements(), shape.rows>(p.columns);
     int const first = r * shape.lanes() + lane * V;
     at.column = first;
@@ -194,6 +196,8 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
         if (thread % 32 == 0)
           held[warp * cut.lanes_of_unit + k] = s;
       }
+    if (!Whole && thread * V >= here)
+      return;
     columns.add(down, k, [&](auto const& step) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
