@@ -77,13 +77,12 @@ struct wide_integer {
   }
   TALLY_INLINE constexpr wide_integer& operator+=(wide_integer const& b) {
     u64 carry = 0;
-    from_word(0, [&](int w) TALLY_INLINE_LAMBDA {
+    for (int w = 0; w < Words; ++w) {
       u64 const one = word[w] + b.word[w];
       u64 const both = one + carry;
       carry = u64(one < b.word[w]) | u64(both < carry);
       word[w] = both;
-      return true;
-    });
+    }
     return *this;
   }
   constexpr void negate() {
@@ -94,13 +93,12 @@ struct wide_integer {
   }
   /// Adds magnitude * 2^at, or subtracts it; 0 <= at and at / 64 < Words.
   constexpr void add_at(int at, u64 magnitude, bool subtract) {
+    int w = at / 64;
     int const shift = at % 64;
     u64 part = magnitude << shift;
     u64 above = shift != 0 ? magnitude >> (64 - shift) : 0;
     u64 carry = 0;
-    from_word(at / 64, [&](int w) TALLY_INLINE_LAMBDA {
-      if ((part | above | carry) == 0)
-        return false;
+    for (; w < Words && (part | above | carry) != 0; ++w) {
       u64 const old = word[w];
       if (subtract) {
         word[w] = old - part - carry;
@@ -111,25 +109,9 @@ struct wide_integer {
       }
       part = above;
       above = 0;
-      return true;
-    });
-  }
-  friend constexpr bool operator==(wide_integer const&, wide_integer const&) = default;
-
-private:
-  /// step(w) for the words from w on, while it says so. Kernels have many steps of many words: written out, here and in kernel/warp_leaf.cuh, they
-  /// took 22 s to compile for one segment of exact products of doubles, in loops 7 s (NVRTC 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc).
-  template <class Step>
-  TALLY_INLINE static constexpr void from_word(int w, Step const& step) {
-    if constexpr (Words > 48) {
-      TALLY_ROLLED
-      for (; w < Words && step(w); ++w) {
-      }
-    } else {
-      for (; w < Words && step(w); ++w) {
-      }
     }
   }
+  friend constexpr bool operator==(wide_integer const&, wide_integer const&) = default;
 };
 
 namespace detail {

@@ -33,7 +33,7 @@ __device__ __forceinline__ void publish(typename Program::states const& s, u64* 
   int at = 0;
   for_each_index<Program::leaf_count>([&](auto i) {
     auto const w = words<cuda::std::remove_cvref_t<decltype(get<i>(s))>>::of(get<i>(s));
-#pragma unroll(w.at_once)
+#pragma unroll
     for (int k = 0; k < w.count; ++k)
       store_word(to + at++, w.w[k], epoch);
   });

@@ -26,7 +26,7 @@ __device__ __forceinline__ State combine_at(Combine const& combine, State const&
 template <class State>
 __device__ __forceinline__ State shuffled_across(State const& s, int h) {
   auto w = words<State>::of(s);
-#pragma unroll(words<State>::at_once)
+#pragma unroll
   for (int i = 0; i < words<State>::count; ++i)
     w.w[i] = __shfl_xor_sync(0xffffffffu, w.w[i], h);
   return w.state();
