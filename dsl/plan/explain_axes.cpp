@@ -51,8 +51,9 @@ void word_axes_of_gpu(domain_description& d) {
   d.route = spell(p.route);
   d.route = d.route.substr(d.route.rfind(':') + 1);
   if (!along)
-    d.shape = formatted("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread; {} a block{}{}",
+    d.shape = formatted("neighbouring threads hold neighbouring groups: {} of a warp across, {} along each, {} a thread{}; {} a block{}{}",
                         several(p.threads_across, "thread"), p.threads_along(), several(p.groups_per_thread, "group"),
+                        p.in_stripes() ? formatted(", in {} of a row, so that fewer sectors are loaded twice", several(p.groups_per_thread / p.groups_beside, "stripe")) : "",
                         several(p.warps_per_block, "warp"),
                         p.warps_on_lanes > 1 ? formatted(", {} of them share the lanes of a leaf", p.warps_on_lanes) : "",
                         p.in_windows ? "; exact sums in windows of a thread" : "");

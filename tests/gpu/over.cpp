@@ -137,6 +137,33 @@ TEST_CASE("sums of columns whose loads are narrow") {
   }
 }
 
+TEST_CASE("columns in stripes: of rows that begin anywhere, whose last strips fold some groups again") {
+  if (no_kernels()) return;
+  std::vector<unsigned char> bytes(3 * 1500 * 1021 + 16);
+  std::vector<bf16> halves(bytes.size());
+  std::vector<float> floats = uneven_numbers<float>(bytes.size());
+  std::vector<double> doubles(bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(i * 37 % 251), halves[i] = bf16(floats[i]), doubles[i] = double(floats[i]) * 1.000001;
+  struct matrix {
+    i64 rows, columns;
+  };
+  for (auto const& [rows, columns] : {matrix{700, 128}, {7, 129}, {1500, 191}, {127, 255}, {2, 257}, {700, 382}, {1500, 510}, {1, 383}, {1500, 1021}}) {
+    CAPTURE(columns);
+    CAPTURE(rows);
+    auto const weights = along<0>(shaped(floats.data(), rows));
+    same_on_both(from(shaped(bytes.data() + 1, 2, rows, columns)) | over<1>(sum, max));
+    same_on_both(from(shaped(halves.data(), 3, rows, columns)) | over<1>(sum));
+    same_on_both(from(shaped(floats.data() + 1, 2, rows, columns)) | over<1>(sum(_1 * _1), count));
+    same_on_both(from(shaped(doubles.data(), rows, columns)) | filter(_1 > 0.0) | over<0>(argmax, mean));
+    same_on_both(from(shaped(floats.data(), rows, columns)) | over<0>(sum), exact);
+    same_on_both(from(shaped(halves.data() + 1, rows, columns), along<1>(shaped(floats.data(), columns)), weights) | over<0>(sum(_1 * _2 * _3)));
+  }
+  // enough groups and leaves that blocks share them
+  same_on_both(from(shaped(halves.data(), 14000, 255)) | over<0>(sum, argmin));
+  same_on_both(from(shaped(floats.data(), 14000, 255)) | over<0>(sum, mean), exact);
+}
+
 TEST_CASE("states of many words, masks, and folds that do not commute") {
   if (no_kernels()) return;
   for (auto const& s : shapes) {

@@ -85,8 +85,36 @@ bool pieces_answer(random_grid const& g, i64 offset, int neighbours) {
   return neighbours * s.bytes_per_element == 16 && end <= s.address_alignment * 16 + (g.high + 1) * s.bytes_per_element;
 }
 
+/// Why a plan in stripes is wrong: the strips of a row begin where kernel/across_groups.cuh has them.
+std::string why_stripes_are_wrong(random_grid const& g, axes_planned const& p) {
+  auto const& at = g.f.at;
+  i64 const of_row = p.cut.row_groups, of_strip = p.plan.groups_per_strip(), rows = at.groups / of_row;
+  int const bytes = int(g.f.of.sources[0].bytes_per_element) * p.plan.groups_beside;
+  if (of_row < of_strip || p.plan.threads_across != 32 || p.plan.bytes_per_load[0] != bytes)
+    return "a strip is longer than its row";
+  std::vector<bool> folded(static_cast<std::size_t>(of_row));
+  for (i64 strip = 0; strip < p.cut.strips_per_row; ++strip) {
+    i64 const first = std::min(strip * of_strip, of_row - of_strip);
+    for (int x = 0; x < 32; ++x)
+      for (int v = 0; v < p.plan.groups_per_thread; ++v) {
+        i64 const group = first + p.plan.group_in_strip(x, v);
+        folded[static_cast<std::size_t>(group)] = true;
+        for (i64 row : {i64(0), rows / 2, rows - 1})
+          for (i64 e : {i64(0), at.extent / 3, at.extent - 1}) {
+            auto place = group_origin<1>(at, row * of_row + group);
+            move_along(place, at.reduced, at.reduced_axes, e);
+            if (v % p.plan.groups_beside == 0 && !answers(g, place.offset[0], bytes))
+              return "group " + std::to_string(row * of_row + group) + ", element " + std::to_string(e);
+          }
+      }
+  }
+  return std::find(folded.begin(), folded.end(), false) == folded.end() ? "" : "a group is in no strip";
+}
+
 std::string why_wrong(random_grid const& g, axes_planned const& p) {
   auto const& at = g.f.at;
+  if (p.plan.in_stripes())
+    return why_stripes_are_wrong(g, p);
   int const bytes = p.plan.bytes_per_load[0];
   bool const along = p.plan.route == axes_route::threads_along_group;
   int const lanes = along ? p.plan.lanes_in_leaf / p.plan.threads_along() : 1, beside = along ? 1 : p.plan.groups_per_thread;
@@ -137,7 +165,7 @@ std::string why_wrong(random_grid const& g, axes_planned const& p) {
 
 TEST_CASE("every load of a plan along axes is aligned and inside its column") {
   std::set<std::string> plans;
-  int realigned = 0, apart = 0;
+  int realigned = 0, apart = 0, in_stripes = 0;
   for (u64 seed = 0; seed < 2500; ++seed) {
     dice d(seed);
     bool const odd_rows = seed % 5 == 0;
@@ -148,6 +176,7 @@ TEST_CASE("every load of a plan along axes is aligned and inside its column") {
     plans.insert(spell(p.plan, 1));
     realigned += p.plan.realigned != 0;
     apart += p.plan.threads_apart;
+    in_stripes += p.plan.in_stripes();
     INFO("seed ", seed, ": ", spell(p.plan, 1));
     std::string const wrong = why_wrong(g, p);
     CHECK(wrong == "");
@@ -164,6 +193,7 @@ TEST_CASE("every load of a plan along axes is aligned and inside its column") {
   CHECK(plans.size() > 200);
   CHECK(realigned > 200);
   CHECK(apart > 10);
+  CHECK(in_stripes > 20);
 }
 
 TEST_CASE("columns that are the same for neighbouring groups, or all along a group, do not narrow the loads of others") {
@@ -192,4 +222,35 @@ TEST_CASE("columns that are the same for neighbouring groups, or all along a gro
   f.at.kept[0].steps[0] = 0; // the same in all columns: nothing to load together
   f.at.kept[0].steps[2] = 0;
   CHECK(make_axes_plan(f).plan.groups_per_thread == 1);
+}
+
+TEST_CASE("columns of rows that begin anywhere are folded in stripes, where the last strip folds little again") {
+  axes_facts f{};
+  f.of.lanes_per_group = 8;
+  f.of.rows_per_leaf = 8;
+  f.of.source_count = 1;
+  f.of.fold_count = 1;
+  f.of.folds[0] = {4, true, false, block_algorithm::raking};
+  f.of.sources[0] = {2, 1, 16};
+  f.of.target = targets::h200;
+  f.of.extent = f.at.extent = 5000;
+  f.at.kept_axes = f.at.reduced_axes = 1;
+  auto const planned = [&](i64 columns) {
+    f.at.groups = columns;
+    f.at.kept[0] = {columns, 1, {1}};
+    f.at.reduced[0] = {5000, columns, {columns}};
+    return make_axes_plan(f);
+  };
+  struct expected {
+    i64 columns;
+    int groups, beside;
+  };
+  for (auto const& [columns, groups, beside] : {expected{16384, 4, 4}, {16383, 4, 1}, {16382, 4, 2}, {127, 2, 1}, {128, 4, 4}, {129, 1, 1}, {255, 4, 1}, {63, 1, 1}, {191, 2, 1}, {33, 1, 1}}) {
+    CAPTURE(columns);
+    auto const p = planned(columns);
+    CHECK(p.plan.groups_per_thread == groups);
+    CHECK(p.plan.groups_beside == beside);
+    CHECK(p.plan.bytes_per_load[0] == 2 * beside);
+    CHECK(p.cut.strips_per_row * p.plan.groups_per_strip() >= columns);
+  }
 }

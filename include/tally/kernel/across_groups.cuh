@@ -31,10 +31,13 @@ struct strip_thread {
   int present; ///< how many of them exist
   grid_place<columns> origin;
 
-  /// The first group of a strip, and how many groups it has.
+  /// The first group of a strip, and how many are in its row from there on. One in stripes lacks none: it ends where its row does, and folds some groups
+  /// that the strip before it folds, too, to the same bits.
   __device__ __forceinline__ static i64 first_group(axes_cut const& cut, i64 strip, i64& in_strip) {
     i64 const row = P.one_kept_axis ? 0 : strip / cut.strips_per_row;
-    i64 const first = (strip - row * cut.strips_per_row) * P.groups_per_strip();
+    i64 first = (strip - row * cut.strips_per_row) * P.groups_per_strip();
+    if (P.in_stripes() && first > cut.row_groups - P.groups_per_strip())
+      first = cut.row_groups - P.groups_per_strip();
     in_strip = strip < cut.strips ? cut.row_groups - first : 0;
     return row * cut.row_groups + first;
   }
@@ -44,8 +47,8 @@ struct strip_thread {
     y = lane / P.threads_across;
     warp = int(threadIdx.x / 32) % P.warps_on_lanes;
     i64 in_strip;
-    group = first_group(cut, strip, in_strip) + x * group_count;
-    i64 const left = in_strip - x * group_count;
+    group = first_group(cut, strip, in_strip) + P.group_in_strip(x, 0);
+    i64 const left = P.in_stripes() ? in_strip : in_strip - x * group_count;
     present = left < 0 ? 0 : left < group_count ? int(left) : group_count;
     i64 const seen = present > 0 ? group : 0; // threads without groups load those of the first, in vain
     if constexpr (P.one_kept_axis) {
@@ -133,21 +136,34 @@ __device__ __forceinline__ void each_batch(Program const& p, axes_layout const& 
     return t.place_of(at, leaf_start + (Whole || e < left ? e : left - 1));
   };
   Place next = t.place_of(at, leaf_start + row * lanes + t.lane(0)); // of the lane to load next, where one step leads on
-  auto const load = [&](batch& rows, int i) {
+  auto const load_by_steps = [&](batch& rows) {
 #pragma unroll
     for (int b = 0; b < Together; ++b) {
       Place here = next;
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
-        rows.template load<loaded_columns::passing>(p.columns, Whole && P.one_reduced_axis ? here : place_of(i + b, r), b * Rows + r, kept, V);
+        rows.template load_groups<loaded_columns::passing>(p.columns, here, b * Rows + r, kept);
         here.move(along, lanes);
       }
       next.move(along, P.threads_along());
     }
   };
+  i64 const left_of_last_row = left - (row + Rows - 1) * lanes;
+  i64 const whole_lanes = left_of_last_row < 0 ? 0 : left_of_last_row / P.threads_along() - t.warp * thread::lanes_of_thread; // of this thread, and its neighbours
+  auto const load = [&](batch& rows, int i) {
+    if (P.one_reduced_axis && (Whole || i + Together <= whole_lanes)) {
+      load_by_steps(rows);
+    } else {
+#pragma unroll
+      for (int b = 0; b < Together; ++b)
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+          rows.template load_groups<loaded_columns::passing>(p.columns, place_of(i + b, r), b * Rows + r, kept);
+    }
+  };
   auto const seen = [&](auto const& rows, int i, int b, int r, int v, int slot) {
     i64 const position = place_of(i + b, r).position;
-    return rows.row_at(p.columns, slot, v, position + v * kept.position_step, leaf_start + (row + r) * lanes + t.lane(i + b));
+    return rows.row_at(p.columns, slot, v, position + P.group_in_strip(0, v) * kept.position_step, leaf_start + (row + r) * lanes + t.lane(i + b));
   };
   auto const fold_batch = [&](batch const& rows, int i) {
     fold(
@@ -155,18 +171,18 @@ __device__ __forceinline__ void each_batch(Program const& p, axes_layout const& 
         [&](int b, int r, int v) { return seen(rows, i, b, r, v, b * Rows + r); },
         [&](int b, int r, int v) {
           auto one = strip_of<P, 1, V>(p.columns);
-          one.load(p.columns, place_of(i + b, r), 0, kept, V);
+          one.load_groups(p.columns, place_of(i + b, r), 0, kept);
           return seen(one, i, b, r, v, 0);
         });
   };
   batch rows;
-  rows.template load<loaded_columns::lasting>(p.columns, t.origin, 0, kept, V);
+  rows.template load_groups<loaded_columns::lasting>(p.columns, t.origin, 0, kept);
   load(rows, 0);
   if constexpr (steps == 1) {
     fold_batch(rows, 0);
   } else {
     batch other;
-    other.template load<loaded_columns::lasting>(p.columns, t.origin, 0, kept, V);
+    other.template load_groups<loaded_columns::lasting>(p.columns, t.origin, 0, kept);
 #pragma unroll 1
     for (int i = 0; i < steps; i += 2) {
       load(other, (i + 1) * Together);
@@ -323,7 +339,7 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   if constexpr (P.blocks_share) {
     if (holds)
       for (int v = 0; v < t.present; ++v)
-        meeting.partials[i64(chunk) * at.groups + t.group + v] = s[v];
+        meeting.partials[i64(chunk) * at.groups + t.group + P.group_in_strip(0, v)] = s[v];
     meet_in_chunks<P.threads_per_block(), strips * P.groups_per_strip(), strips>(
         p, at, cut, meeting, set, chunk, t.warp == 0,
         [&](int i) {
@@ -335,8 +351,16 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
         [&](i64 g, States const& total) { write_answers(p, nodes, total, at.extent, to, g); });
     return;
   }
-  if (holds)
-    write_answers_beside(p, nodes, s, at.extent, to, t.group, t.present);
+  if (holds) {
+#pragma unroll
+    for (int v = 0; v < V; v += P.groups_beside) {
+      States beside[P.groups_beside];
+#pragma unroll
+      for (int k = 0; k < P.groups_beside; ++k)
+        beside[k] = s[v + k];
+      write_answers_beside(p, nodes, beside, at.extent, to, t.group + P.group_in_strip(0, v), t.present - v);
+    }
+  }
 }
 
 } // namespace tally::inline v0::kernel

@@ -60,6 +60,25 @@ struct strip_values {
       }
     }
   }
+  /// The groups of a thread, the first at `offset`.
+  __device__ __forceinline__ void load_groups(Column const& c, i64 offset, int k, i64 step) {
+    if constexpr (held && (P.in_stripes() || V == 1) && !one_for_all) {
+      constexpr int beside = P.groups_beside;
+      k = lasts ? 0 : k;
+#pragma unroll
+      for (int v = 0; v < V; v += beside) {
+        T const* const from = c.data + offset + P.group_in_strip(0, v);
+        if constexpr (beside > 1 || (alignof(T) == sizeof(T) && sizeof(T) <= 16)) {
+          load_together<beside * int(sizeof(T))>(bytes[k] + v * sizeof(T), from);
+        } else {
+          T const one = *from;
+          memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
+        }
+      }
+    } else {
+      load<false>(c, offset, k, step, V);
+    }
+  }
   /// Neighbours from `offset` on, of which the first `here` lie on a run and the others `jump` elements further on; what is not among the first `there` is
   /// read from the first. A load does not reach beyond a run.
   __device__ __forceinline__ void load_across_runs(Column const& c, i64 offset, int k, i64 step, int here, i64 jump, int there) {
@@ -147,6 +166,8 @@ template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
   template <loaded_columns Which = loaded_columns::all, bool Whole = false, class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
+  template <loaded_columns Which = loaded_columns::all, class Place>
+  __device__ __forceinline__ void load_groups(pack<> const&, Place const&, int, grid_axis const&) {}
   template <class Place>
   __device__ __forceinline__ void load_across_runs(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
   template <class Place>
@@ -171,6 +192,13 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
     if constexpr (decltype(here)::is(Which))
       here.template load<Whole>(c.first, at.offset[I], k, along.steps[I], present);
     rest.template load<Which, Whole>(c.rest, at, k, along, present);
+  }
+  /// Fills slot k with the groups of a thread, the first at a place, along the innermost axis kept.
+  template <loaded_columns Which = loaded_columns::all, class Place>
+  __device__ __forceinline__ void load_groups(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& kept) {
+    if constexpr (decltype(here)::is(Which))
+      here.load_groups(c.first, at.offset[I], k, kept.steps[I]);
+    rest.template load_groups<Which>(c.rest, at, k, kept);
   }
   /// Fills slot k with neighbours along an axis, of which the first `here` lie on its run and the others on the next one of `outer`.
   template <class Place>

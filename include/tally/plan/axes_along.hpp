@@ -172,7 +172,7 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
   }
   int const lanes = int(least_of(f.of.lanes_per_group, p.lanes_in_leaf));
   p.threads_across = 32 / (p.lanes_in_leaf / lanes);
-  p.groups_per_thread = 1;
+  p.groups_per_thread = p.groups_beside = 1;
   p.warps_per_block = 8;
   for (int c = 0; c < f.of.source_count; ++c) {
     bool const stands = f.element_step(c) == 0;

@@ -18,7 +18,8 @@ enum class axes_route {
 struct axes_plan {
   axes_route route;
   int threads_across;    ///< neighbouring threads of a warp that hold different groups; the others hold lanes of the same
-  int groups_per_thread; ///< neighbours along the innermost kept axis
+  int groups_per_thread; ///< along the innermost kept axis
+  int groups_beside;     ///< of them, neighbours that are loaded together; the others are further on by as many as a warp loads at once
   int warps_per_block;
   int warps_on_lanes;    ///< across: that share the lanes of a leaf; the others have strips of their own
   int lanes_in_leaf;     ///< that have an element, rounded up to a power of two
@@ -47,6 +48,12 @@ struct axes_plan {
   constexpr int threads_per_block() const { return 32 * warps_per_block; }
   constexpr int threads_along() const { return 32 / threads_across; }
   constexpr int groups_per_strip() const { return threads_across * groups_per_thread; }
+  /// Whether the groups of a thread are apart: docs/decisions/columns_in_stripes.md.
+  constexpr bool in_stripes() const { return groups_beside < groups_per_thread; }
+  /// Where group v of the x-th thread across is in its strip.
+  constexpr int group_in_strip(int x, int v) const {
+    return x * groups_beside + v % groups_beside + v / groups_beside * (threads_across * groups_beside);
+  }
   friend constexpr bool operator==(axes_plan const&, axes_plan const&) = default;
 };
 

@@ -64,7 +64,7 @@ constexpr elements_planned make_turned_plan(axes_facts const& f, written_facts c
   p.route = axes_route::threads_along_group;
   p.threads_across = 32 / int(least_of(32, power_of_two_from(tiled)));
   p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
-  p.groups_per_thread = v;
+  p.groups_per_thread = p.groups_beside = v;
   p.warps_per_block = 2 * warps_of_elements;
   p.batches = v > 8 ? turned_batches / 2 : turned_batches;
   p.standing = same_beside(f);
@@ -104,7 +104,7 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   }
   p.route = axes_route::threads_across_groups;
   p.threads_across = 32;
-  p.groups_per_thread = v;
+  p.groups_per_thread = p.groups_beside = v;
   p.warps_per_block = warps_of_elements;
   p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
   p.batches = f.of.source_count <= 1 && v * widest < 16 ? 2 * strips_in_flight : strips_in_flight;
