@@ -47,10 +47,17 @@ void word_keys_of_gpu(domain_description& d) {
   d.cut = formatted("{} of {} threads, {} a load, {} in flight", several(d.blocks, "block"), p.threads_per_block,
                     several(p.elements_per_load, "element"), several(p.loads_in_flight, "load"));
   if (d.kind == grouping_kind::found_keys) d.cut = formatted("{}; folds: {}", cut_of_search(d), d.cut);
-  for (auto& s : d.of.sources) {
+  for (std::size_t c = 0; c < d.of.sources.size(); ++c) {
+    auto& s = d.of.sources[c];
+    bool const stands = (p.standing >> c & 1) != 0, apart = (p.apart >> c & 1) != 0;
     s.load = s.bytes_per_element == 0 ? "computed"
-                                      : formatted("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * p.elements_per_load));
-    s.why = s.bytes_per_element == 0 ? "nothing is read" : p.in_order && p.threads_per_row == 0 ? "in the order of the source" : "elements lie apart, or groups beside";
+                                      : formatted("ldg, {} B per load", std::min<i64>(16, s.bytes_per_element * (stands || apart ? 1 : p.elements_per_load)));
+    s.why = s.bytes_per_element == 0                 ? "nothing is read"
+            : stands                                 ? "the same for neighbours"
+            : apart                                  ? "along rows, one of which may end among neighbours"
+            : p.on_rows                              ? "along rows"
+            : p.in_order && p.threads_per_row == 0 ? "in the order of the source"
+                                                     : "elements lie apart, or groups beside";
     if (s.staged) s.why += ", after a copy from host memory";
   }
   add_refusals(d, d.of_keys.why_not);

@@ -26,7 +26,8 @@ def parse():
     p.add_argument("--bins", default="32,256,4096,32768,2000000")
     p.add_argument("--elements", type=int, default=1 << 28)
     p.add_argument("--trials", type=int, default=20)
-    p.add_argument("--only", default="rows,greatest,counts,groups")
+    p.add_argument("--shapes", default="16384x16384,262143x1023", help="of matrices")
+    p.add_argument("--only", default="rows,greatest,matrices,counts,groups")
     return p.parse_args()
 
 
@@ -142,6 +143,32 @@ def measure_greatest(torch, library, a, stream):
                 del keys, table, outs
 
 
+def measure_matrices(torch, library, a, stream):
+    pool = torch.empty(a.elements, dtype=torch.float32, device="cuda").uniform_(-0.5, 0.5)
+    for shape in a.shapes.split(","):
+        rows, columns = map(int, shape.split("x"))
+        x = pool[: rows * columns].view(rows, columns)
+        for by_rows in (1, 0):
+            for count in map(int, a.keys.split(",")):
+                keys = torch.randint(count, (rows if by_rows else columns,), device="cuda")
+                out = torch.empty(count, dtype=torch.float32, device="cuda")
+                table = torch.zeros(count, dtype=torch.float32, device="cuda")
+
+                def run(any_order):
+                    if library.keyed_matrix(by_rows, any_order, x.data_ptr(), keys.data_ptr(), rows, columns, count, out.data_ptr(), stream.cuda_stream):
+                        sys.exit(1)
+                right = torch.zeros(count, dtype=torch.float64, device="cuda").index_add_(0, keys, x.sum(1 if by_rows else 0, dtype=torch.float64))
+                for any_order in (1, 0):
+                    run(any_order)
+                    torch.cuda.synchronize()
+                    room = 1e-6 * x.numel() ** 0.5 + 1e-3 if any_order else right.abs() * 1e-7 + 1e-6
+                    if wrong := int(((out.double() - right).abs() > room).sum()):
+                        print(f"WRONG: {wrong} of {count} sums, fast={any_order}, {shape}, by rows={by_rows}", flush=True)
+                contestants = {"fast": lambda: run(1), "exact": lambda: run(0),
+                               "torch": lambda: table.index_add_(0, keys, x.sum(1 if by_rows else 0))}
+                say(f"f32 {shape} by its {'rows' if by_rows else 'columns'}' keys={count:<8}", measure(torch, contestants, a.trials), "fast", ["torch"])
+
+
 def measure_counts(torch, library, cub, a, stream):
     least = float("inf")
     n = a.elements
@@ -229,6 +256,7 @@ def main():
     pointer, number = ctypes.c_void_p, ctypes.c_longlong
     library = ctypes.CDLL(str(Path(a.libraries) / "libkeyed.so"))
     library.keyed_rows.argtypes = [ctypes.c_int, ctypes.c_int, pointer, pointer, number, number, number, pointer, pointer]
+    library.keyed_matrix.argtypes = [ctypes.c_int, ctypes.c_int, pointer, pointer, number, number, number, pointer, pointer]
     library.keyed_counts.argtypes = [ctypes.c_int, pointer, pointer, number, number, pointer, pointer]
     library.keyed_groups.argtypes = [ctypes.c_int, ctypes.c_int, pointer, pointer, number, ctypes.POINTER(GroupsMet), pointer]
     cub = ctypes.CDLL(str(Path(a.libraries) / "libkeyed_cub.so"))
@@ -246,6 +274,8 @@ def main():
         measure_rows(torch, library, a, stream)
     if "greatest" in a.only:
         measure_greatest(torch, library, a, stream)
+    if "matrices" in a.only:
+        measure_matrices(torch, library, a, stream)
     if "counts" in a.only:
         measure_counts(torch, library, cub, a, stream)
     if "groups" in a.only:

@@ -35,6 +35,8 @@ constexpr keys_plan in_ranges = with(in_tables, [](keys_plan& p) { p.ranges = 3,
 constexpr keys_plan in_bulk = with(in_tables, [](keys_plan& p) { p.replicas = 1, p.gives_in_bulk = p.counts_in_32 = true; });
 constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges = 3, p.counts_in_32 = false; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
+constexpr keys_plan on_rows = with(in_tables, [](keys_plan& p) { p.on_rows = true, p.standing = 4, p.loads_in_flight = 1; });
+constexpr keys_plan rows_apart = with(on_rows, [](keys_plan& p) { p.standing = 0, p.apart = 6; });
 constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
 /// Slots that two blocks keep together, two pages each, in front of the table of all.
@@ -170,6 +172,22 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
     same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
   }
+}
+
+TEST_CASE("by_key, emulated: a matrix beside keys of its rows and numbers of its columns; warps of one slot, also of what is not finite") {
+  i64 const rows = 24, columns = 260;
+  auto x = numbers<float>(std::size_t(rows * columns));
+  x[5 * 260 + 9] = std::numeric_limits<float>::infinity();
+  x[7 * 260 + 1] = std::numeric_limits<float>::quiet_NaN();
+  x[8 * 260 + 2] = std::numeric_limits<float>::denorm_min();
+  x[8 * 260 + 3] = -std::numeric_limits<float>::max();
+  x[8 * 260 + 99] = std::numeric_limits<float>::max();
+  auto const factors = numbers<float>(std::size_t(columns));
+  auto const keys = keys_of(std::size_t(rows), false);
+  auto const beside = from(shaped(x.data(), rows, columns), along<1>(factors), along<0>(keys)) | by_key(_3, bins, sum(_1), max(_2), count, sum(_1).where(_2 > 0.f));
+  same<on_rows, rows_apart, place_by_place>(beside);
+  auto const odd = from(shaped(x.data(), 23, 257), along<1>(shaped(factors.data(), 257)), along<0>(shaped(keys.data(), 23))) | by_key(_3, bins, sum(_1), sum(_1 * _2));
+  same<rows_apart, place_by_place>(odd);
 }
 
 TEST_CASE("by_key, emulated: integers and sums of floats that the blocks of a cluster keep together, fewer slots than they have room for and more") {

@@ -245,6 +245,27 @@ inline unsigned __ballot_sync(unsigned, bool said) {
   });
 }
 inline bool __all_sync(unsigned, bool said) { return __ballot_sync(~0u, said) == ~0u; }
+/// A fold of what all lanes of a warp have.
+template <class T, class Fold>
+T fold_of_lanes(T value, Fold const& fold) {
+  return emulated::block::running()->shown(value, [&](auto const& of) {
+    T all = of(0);
+    for (unsigned l = 1; l < 32; ++l) all = static_cast<T>(fold(all, of(l)));
+    return all;
+  });
+}
+template <class T>
+T __reduce_add_sync(unsigned, T value) {
+  return fold_of_lanes(value, [](T a, T b) { return static_cast<unsigned>(a) + static_cast<unsigned>(b); });
+}
+template <class T>
+T __reduce_min_sync(unsigned, T value) {
+  return fold_of_lanes(value, [](T a, T b) { return std::min(a, b); });
+}
+template <class T>
+T __reduce_or_sync(unsigned, T value) {
+  return fold_of_lanes(value, [](T a, T b) { return a | b; });
+}
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {
   return emulated::block::running()->shown(value, [&](auto const& of) { return of(unsigned(lane)); });

@@ -101,6 +101,42 @@ TEST_CASE("rows by key, of every width, and keys that differ within a row") {
   same_on_both(from(shaped(x.data(), {200, 300}, {1, 200}), along<1>(keys)) | by_key<1>(_2, 9, sum(_1), argmax(_1)));
 }
 
+TEST_CASE("a matrix by keys of its rows and of its columns, elements along rows wherever they end") {
+  struct matrix {
+    i64 rows, columns;
+  };
+  for (auto const& [rows, columns] : {matrix{700, 1024}, {701, 1023}, {3000, 33}, {5, 70'001}, {40'000, 4}, {30'000, 3}, {1, 5000}, {5000, 1}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    auto const x = uneven_numbers<float>(std::size_t(rows * columns));
+    std::vector<bf16> halves(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      halves[i] = bf16(x[i]);
+    for (int bins : {61, 200'000}) {
+      auto const of_rows = keys_of_all(std::size_t(rows), bins), of_columns = hot_keys(std::size_t(columns), bins);
+      auto const source = from(shaped(x, rows, columns), along<0>(of_rows), along<1>(of_columns));
+      same_on_both(source | by_key(_2, bins, sum(_1), count));
+      same_on_both(source | by_key(_3, bins, sum(_1), max(_1)));
+      same_on_both(source | filter(_1 > 0.f) | by_key((_2 + _3) % bins, bins, sum(_1), argmin(_1)));
+      same_on_both(from(shaped(halves.data(), rows, columns), along<0>(of_rows)) | by_key(_2, bins, sum(_1)));
+    }
+    auto const few = keys_of_all(std::size_t(columns), 100);
+    auto const [by_gpu, sums_by_gpu] = run(from(shaped(x, rows, columns), along<1>(few)) | group_by(_2, sum(_1)), on::gpu);
+    auto const [by_cpu, sums_by_cpu] = run(from(shaped(x, rows, columns), along<1>(few)) | group_by(_2, sum(_1)), on::cpu);
+    CHECK(same_arrays(by_gpu, by_cpu));
+    CHECK(same_arrays(sums_by_gpu, sums_by_cpu));
+  }
+  auto const x = uneven_numbers<float>(300 * 400);
+  auto const keys = keys_of_all(200, 9);
+  same_on_both(from(shaped(x.data(), {300, 200}, {400, 1}), along<1>(keys)) | by_key(_2, 9, sum(_1), argmax(_1))); // rows apart
+  same_on_both(from(shaped(x.data(), {300, 200}, {1, 300}), along<1>(keys)) | by_key(_2, 9, sum(_1), argmax(_1))); // turned
+  same_on_both(from(shaped(x.data() + 300 * 400 - 1, {300, 200}, {-400, -2}), along<1>(keys)) | by_key(_2, 9, sum(_1), argmax(_1)));
+  auto strays = keys;
+  strays[150] = 9;
+  CHECK_THROWS_WITH_AS(run(from(shaped(x.data(), 300, 200), along<1>(strays)) | by_key(_2, 9, sum(_1)), on::gpu),
+                       doctest::Contains("150"), key_out_of_range);
+}
+
 TEST_CASE("bits, sums that wrap, and cycles by key") {
   if (no_kernels()) return;
   for (std::size_t const n : {std::size_t(1), std::size_t(4097), std::size_t(1'000'000)})

@@ -93,6 +93,38 @@ TEST_CASE("answers of columns, of all, masks, mixed reductions and elements of o
   }
 }
 
+TEST_CASE("elements behind lets go by keys, by bins and by segments") {
+  if (no_kernels()) return;
+  for (i64 n : {1, 1000, 200003}) {
+    CAPTURE(n);
+    auto const x = moderate<float>(std::size_t(n));
+    std::vector<int> key(x.size());
+    for (std::size_t i = 0; i < key.size(); ++i)
+      key[i] = int(i * i % 1009);
+    std::vector<i64> const offsets{0, n / 7, n / 7, n / 3, n};
+    auto const source = from(x, key);
+    auto const mu = source | mean(_1);
+    auto const most = source | max(_1);
+    same_on_both(source | map(_1 - let(mu), _2) | by_key(_2, 1009, sum(_1), count));
+    same_on_both(source | by_key(_2 % 7, 7, sum(_1 - let(mu)), argmax(_1 * let(most))));
+    same_on_both(source | map(_1 - let(mu), _2) | by_key(_2, i64(1) << 20, sum(_1)));
+    same_on_both(from(x) | histogram((_1 - let(mu)) / let(most), -2, 2, 50));
+    same_on_both(source | group_by(select(_1 > let(mu), _2, -1), max(_1 - let(mu)), count));
+    same_on_both(from(x) | map(_1 - let(mu)) | by_segment(offsets, sum, min.or_else(0.f)));
+    same_on_both(from(x) | reduce(by_segment(offsets, sum(_1 - let(mu))), max(_1 / let(most)), histogram(_1 - let(mu), -4, 4, 30)));
+  }
+  for (auto const& s : {shape{7, 31}, shape{300, 1024}, shape{2000, 129}}) {
+    CAPTURE(s.rows);
+    CAPTURE(s.n);
+    auto const x = moderate<float>(std::size_t(s.rows * s.n));
+    auto const source = from(shaped(x, s.rows, s.n));
+    auto const of_row = source | over<1>(mean);
+    same_on_both(source | histogram(_1 - let(of_row), -4, 4, 30));
+    same_on_both(source | map(_1 - let(of_row)) | reduce(over<0>(sum), over<1>(max), histogram(-4, 4, 30), sum));
+    same_on_both(source | map(_1 - let(source | over<0>(mean))) | by_key<0>(index_along<0> % 6, 6, sum(_1 * let(of_row)), count));
+  }
+}
+
 TEST_CASE("folds behind lets go where the caller says, straight from the kernel where that can be") {
   if (no_kernels()) return;
   auto const x = moderate<float>(300 * 700);

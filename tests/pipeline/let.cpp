@@ -70,6 +70,55 @@ TEST_CASE("answers of columns, of all axes and of a plain fold, in a mixed reduc
   CHECK(total == run(x | sum(_1 / greatest + whole)));
 }
 
+TEST_CASE("elements behind lets go by keys, by bins and by segments as those do that were computed before") {
+  i64 const n = 5003;
+  auto const x = uneven(std::size_t(n));
+  std::vector<int> shop(x.size());
+  for (std::size_t i = 0; i < shop.size(); ++i)
+    shop[i] = int(i * i % 17);
+  std::vector<i64> const offsets{0, 0, 5, 1300, 1301, 4000, n};
+  auto const source = from(x, shop);
+  auto const mu = source | mean(_1);
+  auto const most = from(x) | filter(_1 < let(from(x) | mean)) | max;
+  float const m = run(mu), top = run(most);
+  auto const by_shop = run(source | map(_1 - let(mu), _2) | by_key(_2, 17, sum(_1), argmax(_1)));
+  auto const by_shop_before = run(source | map(_1 - m, _2) | by_key(_2, 17, sum(_1), argmax(_1)));
+  CHECK(same(std::get<0>(by_shop), std::get<0>(by_shop_before)));
+  CHECK(same(std::get<1>(by_shop), std::get<1>(by_shop_before)));
+  CHECK(same(run(source | by_key(_2, 17, sum(_1 - let(mu)).where(_1 > let(most)))), run(source | by_key(_2, 17, sum(_1 - m).where(_1 > top)))));
+  CHECK(same(run(from(x) | histogram((_1 - let(mu)) / let(most), -2, 2, 9)), run(from(x) | histogram((_1 - m) / top, -2, 2, 9))));
+  CHECK(same(run(from(x) | filter(_1 > let(mu)) | histogram(-2, 2, 9, mean)), run(from(x) | filter(_1 > m) | histogram(-2, 2, 9, mean))));
+  auto const found = run(source | group_by(select(_1 > let(mu), _2, -1), sum(_1 / let(most))));
+  auto const found_before = run(source | group_by(select(_1 > m, _2, -1), sum(_1 / top)));
+  CHECK(same(std::get<0>(found), std::get<0>(found_before)));
+  CHECK(same(std::get<1>(found), std::get<1>(found_before)));
+  auto const strays = source | by_key(_2 - cast<int>(let(source | min(_2))) - 3, 10, count);
+  CHECK_THROWS_AS(run(strays), key_out_of_range);
+  auto const segments = run(from(x) | map(_1 - let(mu)) | reduce(by_segment(offsets, sum, max), sum, by_segment(offsets, sum(_1 * let(most)))));
+  auto const segments_before = run(from(x) | map(_1 - m) | reduce(by_segment(offsets, sum, max), sum, by_segment(offsets, sum(_1 * top))));
+  CHECK(same(std::get<0>(std::get<0>(segments)), std::get<0>(std::get<0>(segments_before))));
+  CHECK(same(std::get<1>(std::get<0>(segments)), std::get<1>(std::get<0>(segments_before))));
+  CHECK(std::get<1>(segments) == std::get<1>(segments_before));
+  CHECK(same(std::get<2>(segments), std::get<2>(segments_before)));
+}
+
+TEST_CASE("answers of rows and columns beside keys of a matrix") {
+  i64 const rows = 37, n = 129;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const source = from(shaped(x, rows, n));
+  auto const of_row = source | over<1>(mean);
+  auto const of_column = source | over<0>(max);
+  auto const means = run(of_row), greatest = run(of_column);
+  auto const beside = from(shaped(x, rows, n), along<0>(means), along<1>(greatest));
+  CHECK(same(run(source | histogram(_1 - let(of_row), -3, 3, 20)), run(beside | histogram(_1 - _2, -3, 3, 20))));
+  auto const mixed = run(source | map(_1 - let(of_row)) | reduce(over<0>(sum), by_key<0>(index_along<0> % 5, 5, sum(_1 / let(of_column))), max, histogram(-3, 3, 20)));
+  auto const expected = run(beside | map(_1 - _2, _3) | reduce(over<0>(sum(_1)), by_key<0>(index_along<0> % 5, 5, sum(_1 / _2)), max(_1), histogram(_1, -3, 3, 20)));
+  CHECK(same(std::get<0>(mixed), std::get<0>(expected)));
+  CHECK(same(std::get<1>(mixed), std::get<1>(expected)));
+  CHECK(std::get<2>(mixed) == std::get<2>(expected));
+  CHECK(same(std::get<3>(mixed), std::get<3>(expected)));
+}
+
 TEST_CASE("a filter may look at an earlier answer, and its fold at a mask") {
   i64 const rows = 6, n = 200;
   auto const x = uneven(std::size_t(rows * n));

@@ -174,6 +174,20 @@ TEST_CASE("folds behind lets are the domains that they are without, and the last
   CHECK(d[0].planned.plan == plain.planned.plan); // as run(mu) has it
 }
 
+TEST_CASE("keys behind a let are read as without it, where it has one answer") {
+  auto const source = from(matrix<float>(64, 1024));
+  auto const whole = source | over<0, 1>(mean);
+  auto const keyed = [&](auto const& folds) { return domains_of(folds, targets::h200); };
+  auto const d = keyed(source | map(_1 - let(whole)) | histogram(0, 1, 100));
+  REQUIRE(d.size() == 2);
+  CHECK(d[0].is_let);
+  CHECK(d[1].kind == grouping_kind::keys);
+  CHECK(d[1].origins[1].home == column_home::answers);
+  CHECK(d[1].of_keys.plan.in_order);
+  CHECK(d[1].of_keys.plan == keyed(source | histogram(0, 1, 100))[0].of_keys.plan);
+  CHECK(keyed(source | map(_1 - let(source | over<1>(mean))) | histogram(0, 1, 100))[1].of_keys.plan.on_rows);
+}
+
 TEST_CASE("columns, rows and total behind a let may share their read") {
   auto const source = from(matrix<float>(8192, 4096));
   auto const whole = from(matrix<float>(8192, 4096)) | over<0, 1>(max);

@@ -35,7 +35,7 @@ TEST_CASE("neighbours are loaded together, and a block knows keys of 16 KiB") {
   CHECK(make_find_keys_plan(keys_of(1000, 4)).blocks == 1);
   auto apart = keys_of(1 << 20, 4);
   apart.at.reduced[0].steps[0] = 2;
-  CHECK_FALSE(make_find_keys_plan(apart).plan.in_order);
+  CHECK(make_find_keys_plan(apart).plan.on_rows);
   CHECK(make_find_keys_plan(apart).plan.elements_per_load == 1);
   auto odd = keys_of(1 << 20, 4);
   odd.of.sources[0].address_alignment = 4;
@@ -69,5 +69,5 @@ TEST_CASE("a table that was too small grows until it holds as many keys as there
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_find_keys_plan(keys_of(1 << 28, 4)).plan) ==
-        "tally::find_keys_plan{.threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 2, .keys_of_block = 4096, .in_order = true}");
+        "tally::find_keys_plan{.threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 2, .keys_of_block = 4096, .in_order = true, .on_rows = false, .standing = 0, .apart = 0}");
 }

@@ -206,8 +206,38 @@ TEST_CASE("four neighbours come together only where they are whole loads") {
   }
 }
 
+TEST_CASE("elements on rows are walked in order: together, as one for all, or one by one where a row may end among them") {
+  auto const planned = [](i64 n, i64 pitch, int alignment = 16) { // a matrix, an operand of its rows, one of its columns
+    auto f = scalars(1 << 20, 256, 4);
+    i64 const rows = (1 << 20) / n;
+    f.of.source_count = 3;
+    f.of.sources[0] = f.of.sources[1] = f.of.sources[2] = {4, 1, 16};
+    f.of.sources[0].address_alignment = alignment;
+    f.at = {0, 2, 1, rows * n, {}, {{rows, n, {pitch, 1, 0}}, {n, 1, {1, 0, 1}}}, {}};
+    return make_keys_plan(f).plan;
+  };
+  auto const whole = planned(1024, 1024);
+  CHECK(whole.in_order);
+  CHECK(whole.on_rows);
+  CHECK(whole.elements_per_load == 4);
+  CHECK(whole.standing == 2);
+  CHECK(whole.apart == 0);
+  auto const odd = planned(1023, 1023);
+  CHECK(odd.elements_per_load == 4); // one row follows the other
+  CHECK(odd.standing == 0);
+  CHECK(odd.apart == 6);
+  CHECK(planned(1024, 1028).apart == 0);
+  CHECK(planned(1024, 1025).apart == 1); // still four of the columns' operand
+  CHECK(planned(1023, 1025).elements_per_load == 1);
+  CHECK(planned(1024, 1024, 4).apart == 1);
+  CHECK(planned(2, 2).elements_per_load == 1); // several rows end among four
+  auto three_axes = scalars(1 << 20, 256, 4);
+  three_axes.at = {0, 3, 1, 1 << 20, {}, {{64, 1 << 14, {1 << 14}}, {128, 128, {256}}, {128, 1, {1}}}, {}};
+  CHECK_FALSE(make_keys_plan(three_axes).plan.in_order);
+}
+
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
         "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
 }

@@ -187,3 +187,18 @@ TEST_CASE("rows beside their own answers are folded by threads along them") {
   if (able())
     CHECK(!gpu::compile(gpu::unit_of(detail::group_type_of<decltype(d.program), decltype(d.nodes)>(), planned.plan, 2), 9, 0).cubin.empty());
 }
+
+TEST_CASE("keys, bins and segments behind lets compile") {
+  if (!able()) return;
+  auto const x = reinterpret_cast<float const*>(std::uintptr_t(0x7f0000000000));
+  auto const key = reinterpret_cast<int const*>(std::uintptr_t(0x7f1000000000));
+  auto const offsets = reinterpret_cast<i64 const*>(std::uintptr_t(0x7f2000000000));
+  auto const source = from(shaped(x, 1 << 20), shaped(key, 1 << 20));
+  auto const mu = source | mean(_1);
+  auto const compiled = [](auto const& r) { return explain(r, targets::h200).ptx(); };
+  CHECK(compiled(source | by_key(_2, 100, sum(_1 - let(mu)))).find("by_key") != std::string::npos);
+  CHECK(compiled(source | map(_1 - let(mu), _2) | group_by(_2, count)).find("find_keys") != std::string::npos);
+  CHECK(compiled(source | map(_1 - let(mu)) | by_segment(device(offsets, 1000), sum)).find("segments") != std::string::npos);
+  auto const rows = from(shaped(x, 1024, 1024));
+  CHECK(compiled(rows | histogram(_1 - let(rows | over<1>(mean)), 0, 1, 100)).find("by_key") != std::string::npos);
+}

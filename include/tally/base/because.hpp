@@ -263,7 +263,7 @@ struct batch_takes_reductions : ill_formed {
 template <class... Given>
 struct a_let_has_the_axes_of_its_source : ill_formed {
   static_assert(never<Given...>, "[tally-R34] let(r) stands in map, filter and folds of a source that has the axes of the source of r, "
-                                 "before folds, over and collect, for run, run_into and explain. docs/errors.md#R34");
+                                 "before folds, groupings and collect, for run, run_into and explain. docs/errors.md#R34");
 };
 template <class... Given>
 struct let_takes_one_answer : ill_formed {

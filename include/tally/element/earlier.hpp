@@ -40,7 +40,17 @@ struct earlier_along {
 template <class T, int Rank>
 inline constexpr int axes_of_column<earlier_along<T, Rank>> = Rank;
 
-/// One answer, again and again.
+/// The one answer of a fold of all axes, where every element sees it: no column in memory, so that it does not stand in the way of others.
+template <class T>
+struct sole_answer {
+  using value_type = T;
+  static constexpr bool lowerable = true;
+  T const* answer;
+  TALLY_INLINE constexpr T at(i64) const { return *answer; }
+  constexpr sole_answer from(i64) const { return *this; }
+};
+
+/// One value, again and again.
 template <class T>
 struct repeated {
   using value_type = T;

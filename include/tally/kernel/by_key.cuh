@@ -113,7 +113,7 @@ private:
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots, at.groups); }
   __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
   __device__ __forceinline__ auto walk() const {
-    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program>{p, at, block(), blocks()};
+    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program, P.on_rows, P.standing, P.apart>{p, at, block(), blocks()};
   }
 
   /// A slot in the cells of all, or in copies of them.
@@ -200,12 +200,12 @@ private:
       if constexpr (P.asks_ahead)
         ask_for(bin);
       for (i64 k = i64(x) * V; k < at.groups; k += T * V) {
-        rows_beside<V, Columns...> rows[U];
+        rows_beside<V, 0, 0, Columns...> rows[U];
 #pragma unroll
         for (int u = 0; u < U; ++u)
           if (bin[u] >= 0) {
             auto const place = place_of_row(first + u * rows_of_grid);
-            rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place.offset[c] + k * at.kept[0].steps[c]; });
+            rows[u].template load<columns_folded<Program>>(p.columns, [&](int c, int) { return place.offset[c] + k * at.kept[0].steps[c]; });
           }
 #pragma unroll
         for (int u = 0; u < U; ++u)

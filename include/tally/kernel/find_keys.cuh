@@ -45,7 +45,7 @@ class key_finder<P, Where, program<pack<Columns...>>> {
 public:
   using Program = program<pack<Columns...>>;
   static constexpr u32 wanted = tally::detail::columns_named<decltype(Where::key)> | tally::detail::columns_named<decltype(Where::mask)>;
-  using walk = keyed_walk<P.elements_per_load, P.loads_in_flight, wanted, Program>;
+  using walk = keyed_walk<P.elements_per_load, P.loads_in_flight, wanted, Program, P.on_rows, P.standing, P.apart>;
   using key = cuda::std::remove_cvref_t<decltype(cuda::std::declval<Where const&>().key.eval(cuda::std::declval<walk const&>().row_at_position(0)))>;
   using word = key_word<key>;
   using table = key_table<word>;

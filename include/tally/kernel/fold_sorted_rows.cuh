@@ -209,12 +209,12 @@ private:
     first.move(at.kept[0], k);
     for (int t = 0; t < count && slot < none; t += U) {
       rows_ahead const now = next;
-      rows_beside<V, Columns...> rows[U];
+      rows_beside<V, 0, 0, Columns...> rows[U];
       grid_place<columns> place[U];
 #pragma unroll
       for (int u = 0; u < U; ++u) { // also rows of no slot: what is loaded on conditions is kept for the next turn
         place[u] = place_of_number<P.sort>(at, first, static_cast<i64>(now.of[u].number));
-        rows[u].template load<columns_folded<Program>>(p.columns, [&](int c) { return place[u].offset[c]; });
+        rows[u].template load<columns_folded<Program>>(p.columns, [&](int c, int) { return place[u].offset[c]; });
       }
       next.look(from, t + U, count - 1);
 #pragma unroll
@@ -304,8 +304,8 @@ private:
       for (i64 r = t; r < next; ++r) {
         auto place = place_of_row(r);
         place.move(at.kept[0], k);
-        rows_beside<V, Columns...> row;
-        row.template load<columns_folded<Program>>(p.columns, [&](int c) { return place.offset[c]; });
+        rows_beside<V, 0, 0, Columns...> row;
+        row.template load<columns_folded<Program>>(p.columns, [&](int c, int) { return place.offset[c]; });
 #pragma unroll
         for (int v = 0; v < V; ++v)
           for_each_index<folds>([&](auto i) {

@@ -4,7 +4,6 @@
 // its first template argument.
 #pragma once
 
-#include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/exact_leaf.cuh>
 #include <tally/kernel/grid_share.cuh>

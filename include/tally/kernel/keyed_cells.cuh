@@ -166,6 +166,12 @@ private:
   }
 };
 
+/// V floats of a lane, handed over in registers.
+template <int V>
+struct floats_of_lane {
+  float of[V];
+};
+
 /// The digits of an exact sum; their carries stay where they are until the sum is read.
 template <class M, owner Of, class Word>
 struct keyed_cell<M, Of, Word, cell_kind::digits> {
@@ -237,6 +243,51 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
       to.add_word(64 * w, size.word[w], s.sum.negative());
     if (s.special != 0)
       special_word<I>{base, slots, g} |= s.special;
+  }
+  /// The floats of a whole warp, V a lane, digit by digit: they lie in few. Away from the loop that asks for it, whose loads in flight need the registers.
+  template <class I, int V>
+  __device__ __noinline__ static void add_of_warp(char* base, I slots, I g, floats_of_lane<V> const x) {
+    static_assert(V <= 4, "what a lane has of a digit fits in 32 bits");
+    constexpr unsigned all = 0xffffffffu;
+    constexpr int none = 1 << 30;
+    int digit[V], low[V], high[V];
+    u32 special = 0;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      bool const finite = is_finite(x.of[v]);
+      special |= finite ? 0 : u32(special_of(x.of[v]));
+      auto const a = take_apart(finite ? x.of[v] : 0.f);
+      int const d = a.bit / bits_of_digit, sign = a.negative ? -1 : 1;
+      u64 const both = a.fraction << (a.bit - d * bits_of_digit);
+      digit[v] = a.fraction != 0 ? d : none;
+      low[v] = sign * int(both & ((1u << bits_of_digit) - 1));
+      high[v] = sign * int(both >> bits_of_digit);
+    }
+    auto const add_digit = [&](int d, i64 sum) {
+      if (sum != 0 && threadIdx.x % 32 == 0)
+        fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), word(sum));
+    };
+    for (;;) {
+      int mine = digit[0];
+#pragma unroll
+      for (int v = 1; v < V; ++v)
+        mine = digit[v] < mine ? digit[v] : mine;
+      int const d = __reduce_min_sync(all, mine);
+      if (d == none)
+        break;
+      int lows = 0, highs = 0;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        bool const here = digit[v] == d;
+        lows += here ? low[v] : 0;
+        highs += here ? high[v] : 0;
+        digit[v] = here ? none : digit[v];
+      }
+      add_digit(d, i64(__reduce_add_sync(all, unsigned(lows) & 0xffffu)) + i64(int(__reduce_add_sync(all, lows >> 16))) * 65536);
+      add_digit(d + 1, __reduce_add_sync(all, highs));
+    }
+    if (u32 const came = __reduce_or_sync(all, special); came != 0 && threadIdx.x % 32 == 0)
+      special_word<I>{base, slots, g} |= came;
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {

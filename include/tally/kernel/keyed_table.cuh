@@ -167,13 +167,16 @@ public:
       constexpr owner Of = decltype(of)::value;
       for_each_index<folds>([&](auto i) {
         auto const& l = get<i>(p.leaves);
-        if constexpr (adds_once_a_warp<typename nth_t<i, Leaves...>::monoid_type, in_cluster>) {
+        using M = typename nth_t<i, Leaves...>::monoid_type;
+        if constexpr (!adds_once_a_warp<M, in_cluster>) {
+          for (int v = 0; v < V; ++v)
+            add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
+        } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
+        } else {
           auto const s = fold_warp<V>(l, row_at);
           if (threadIdx.x % 32 == 0)
             add_state<i, Of>(s, count, slot, base_of(i), g);
-        } else {
-          for (int v = 0; v < V; ++v)
-            add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         }
       });
     });

@@ -4,7 +4,7 @@
 // every row: neighbours where a group is loaded at once, every 32nd where neighbouring threads load neighbours.
 #pragma once
 
-#include <tally/element/spread.hpp>
+#include <tally/element/earlier.hpp>
 #include <tally/plan/plan.hpp>
 
 namespace tally::inline v0::kernel {

@@ -6,6 +6,7 @@
 // longer than a share is cut into parts of a share each, which belong to the warps whose shares they begin in and meet at the end.
 #pragma once
 
+#include <tally/element/earlier.hpp>
 #include <tally/fold/folds.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/fold/segments.hpp>

@@ -4,7 +4,6 @@
 // that lie together in memory come in loads of up to 16 bytes, others one by one, wherever they are.
 #pragma once
 
-#include <tally/element/earlier.hpp>
 #include <tally/fold/groups.hpp>
 #include <tally/kernel/load.cuh>
 #include <tally/plan/axes_plan.hpp>

@@ -4,20 +4,17 @@
 // other. Layer 4.
 #pragma once
 
-#include <tally/fold/keyed_cells.hpp>
+#include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {
 
-/// States of more bytes than this are not folded by warps: an exact sum of floats has as many, one of doubles has more.
-inline constexpr int most_bytes_of_warp = 64;
-
-/// Whether states of M are small enough to fold in registers, and lanes that add to one of its cells in shared memory wait for each other: where
-/// it compares and swaps, or another block has it.
+/// Whether a warp folds elements of M by itself, and lanes that add to one of its cells in shared memory wait for each other: where it compares and swaps,
+/// or another block has it. Exact sums are folded digit by digit, and only floats have few of them.
 template <class M, bool InCluster>
 inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
-    return M::factors == 1 && sizeof(typename M::state) <= most_bytes_of_warp;
+    return M::factors == 1 && cuda::std::same_as<typename M::number, float>;
   else
     return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked;
 }();
@@ -38,45 +35,29 @@ __device__ __forceinline__ auto root_of_warp(M const& m, typename M::state const
   return finish_trees<1>([&](auto const& a, auto const& b) { return m.combine(a, b); }, s);
 }
 
-/// Handed over by value, in registers.
-template <class Number, int V>
-struct numbers_of_lane {
-  Number of[V];
-};
-/// An exact sum, away from the loop that asks for it: its words take the registers of loads in flight there.
-template <class M, int V>
-__device__ __noinline__ typename M::state sum_warp(M const m, numbers_of_lane<typename M::number, V> const x) {
-  auto s = m.identity();
-#pragma unroll 1
-  for (int v = 0; v < V; ++v)
-    m.add(s, x.of[v]);
-  return root_of_warp(m, s);
+/// The floats of V rows of a lane, of an exact sum.
+template <int V, class Leaf, class RowAt>
+__device__ __forceinline__ auto numbers_of(Leaf const& l, RowAt const& row_at) {
+  floats_of_lane<V> x;
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    auto const r = row_at(v);
+    x.of[v] = l.mask.eval(r) ? static_cast<float>(l.values.first.eval(r)) : 0.f;
+  }
+  return x;
 }
-
 /// Folds V rows of every lane of a whole warp; lane 0 has the state.
 template <int V, class Leaf, class RowAt>
 __device__ __forceinline__ auto fold_warp(Leaf const& l, RowAt const& row_at) {
-  using M = typename Leaf::monoid_type;
-  M const& m = l.monoid;
-  if constexpr (cell_of<M>::kind == cell_kind::digits) {
-    using number = typename M::number;
-    numbers_of_lane<number, V> x;
+  auto const& m = l.monoid;
+  auto s = m.identity();
 #pragma unroll
-    for (int v = 0; v < V; ++v) {
-      auto const r = row_at(v);
-      x.of[v] = l.mask.eval(r) ? static_cast<number>(l.values.first.eval(r)) : number(0);
-    }
-    return sum_warp(m, x);
-  } else {
-    auto s = m.identity();
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      auto const r = row_at(v);
-      if (l.mask.eval(r))
-        unpack([&](auto const&... value) { s = m.combine(s, m.lift(r.position, value.eval(r)...)); }, l.values);
-    }
-    return root_of_warp(m, s);
+  for (int v = 0; v < V; ++v) {
+    auto const r = row_at(v);
+    if (l.mask.eval(r))
+      unpack([&](auto const&... value) { s = m.combine(s, m.lift(r.position, value.eval(r)...)); }, l.values);
   }
+  return root_of_warp(m, s);
 }
 
 } // namespace tally::inline v0::kernel

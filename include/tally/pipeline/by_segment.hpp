@@ -32,6 +32,11 @@ struct folded_by_segment {
     return out;
   }
 
+  constexpr auto const& parts() const { return folds; }
+  template <class... Others>
+  constexpr auto with_parts(pack<Others...> const& parts) const {
+    return folded_by_segment<Offset, Others...>{where, parts};
+  }
   template <class Pipe>
   static constexpr auto judge() {
     if constexpr (rank_of<decltype(Pipe::source)> > 1)

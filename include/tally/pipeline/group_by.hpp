@@ -14,6 +14,11 @@ struct folded_by_any_key {
   Key key;
   pack<Folds...> folds;
 
+  constexpr auto parts() const { return join(make_pack(key), folds); }
+  template <class Other, class... Others>
+  constexpr auto with_parts(pack<Other, Others...> const& parts) const {
+    return folded_by_any_key<Other, Others...>{parts.first, parts.rest};
+  }
   template <class Out>
   void print_head(Out& out) const {
     out.text("group_by(");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Groupings: what may stand beside folds in reduce(...) and yields an array of answers. Layer 2. A grouping judges itself
-// against a pipe and binds itself to it; binding gives a domain, which says where its groups are and what is folded there.
+// against a pipe and binds itself to it; binding gives a domain, which says where its groups are and what is folded there. It is made
+// of parts(), a pack of its expressions and folds, and with_parts(others) is the same grouping made of others.
 #pragma once
 
 #include <tally/element/earlier.hpp>

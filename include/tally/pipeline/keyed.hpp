@@ -95,15 +95,17 @@ struct folded_by_key {
 
   /// Elements whose key names no bin are left out instead of being an error.
   constexpr auto dropping_strays() const {
-    return rebuilt(folds);
+    return rebuilt<true>(key, folds);
   }
   /// The same bins for other folds: histogram(0, 10, 5).of(sum(_2), max(_2)).
   template <class... Others>
   constexpr auto of(Others... others) const {
-    folded_by_key<Axes, Dims, DropsStrays, Key, Others...> out{key, bins, {}, fault, make_pack(others...)};
-    for (int k = 0; k < Dims; ++k)
-      out.extents[k] = extents[k];
-    return out;
+    return rebuilt<DropsStrays>(key, make_pack(others...));
+  }
+  constexpr auto parts() const { return join(make_pack(key), folds); }
+  template <class Other, class... Others>
+  constexpr auto with_parts(pack<Other, Others...> const& parts) const {
+    return rebuilt<DropsStrays>(parts.first, parts.rest);
   }
 
   template <class Pipe>
@@ -143,9 +145,9 @@ private:
     ((out.text(i++ ? ", " : "<").number(A)), ...);
     out.text(i > 0 ? ">" : "");
   }
-  template <class... Fs>
-  constexpr auto rebuilt(pack<Fs...> const& with) const {
-    folded_by_key<Axes, Dims, true, Key, Fs...> out{key, bins, {}, fault, with};
+  template <bool Drops, class Other, class... Fs>
+  constexpr auto rebuilt(Other const& of, pack<Fs...> const& with) const {
+    folded_by_key<Axes, Dims, Drops, Other, Fs...> out{of, bins, {}, fault, with};
     for (int k = 0; k < Dims; ++k)
       out.extents[k] = extents[k];
     return out;

@@ -145,9 +145,9 @@ template <class Fold>
 constexpr auto lets_of(maybe_fold<Fold> const& f) {
   return lets_in(f.fold);
 }
-template <class Axes, class... Folds>
-constexpr auto lets_of(folded_over<Axes, Folds...> const& f) {
-  return lets_of(f.folds);
+template <grouping Item>
+constexpr auto lets_of(Item const& item) {
+  return lets_of(item.parts());
 }
 template <class E>
 constexpr auto lets_in(E const& e) {
@@ -207,9 +207,9 @@ constexpr auto rewritten(maybe_fold<Fold> const& f) {
   auto inner = without_lets<First, true>(f.fold);
   return maybe_fold<decltype(inner)>{inner};
 }
-template <int First, bool, class Axes, class... Folds>
-constexpr auto rewritten(folded_over<Axes, Folds...> const& f) {
-  return [&]<class... Fs>(pack<Fs...> const& folds) { return folded_over<Axes, Fs...>{folds}; }(rewritten<First, true>(f.folds));
+template <int First, bool, grouping Item>
+constexpr auto rewritten(Item const& item) {
+  return item.with_parts(rewritten<First, true>(item.parts()));
 }
 template <int First, bool InFold, class E>
 constexpr auto without_lets(E const& e) {
@@ -230,11 +230,15 @@ constexpr auto all_lets(Pipe const& p, Items const& items) {
 /// Whether a let can be seen beside the columns of a source.
 template <int Rank, class Let>
 inline constexpr bool let_fits = Let::where::kept == 0 || Let::where::rank == Rank;
+/// Whether elements go to the answers of items along the axes of their source, not by keys or by segments.
+template <class Items>
+inline constexpr bool go_along_axes = true;
 template <class Item>
-inline constexpr bool is_folded_over = false;
+inline constexpr bool goes_along_axes = !grouping<Item>;
 template <class Axes, class... Folds>
-inline constexpr bool is_folded_over<folded_over<Axes, Folds...>> = true;
-
+inline constexpr bool goes_along_axes<folded_over<Axes, Folds...>> = true;
+template <class... Items>
+inline constexpr bool go_along_axes<pack<Items...>> = (true && ... && goes_along_axes<Items>);
 } // namespace detail
 
 } // namespace tally::inline v0

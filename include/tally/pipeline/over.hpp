@@ -40,6 +40,11 @@ struct folded_over<index_list<Axes...>, Folds...> {
     return n == int(sizeof...(Axes)) && n > 0;
   }();
 
+  constexpr auto const& parts() const { return folds; }
+  template <class... Others>
+  constexpr auto with_parts(pack<Others...> const& parts) const {
+    return folded_over<index_list<Axes...>, Others...>{parts};
+  }
   template <class Pipe>
   static constexpr auto judge() {
     constexpr int rank = rank_of<decltype(Pipe::source)>;

@@ -73,11 +73,12 @@ constexpr int choose_groups_beside(axes_facts const& f, axes_plan const& p, why_
   return groups;
 }
 
-/// Groups of a thread in stripes, so that a warp loads more of a row that begins anywhere, at both ends of which is a sector that others load, too: at most
-/// so many where there are windows. H100, 2026-11-26, us, sums of f32 and bf16 in one stripe and in four (exact: two): 16383 x 16383 449 and 394, 247 and 225
-/// (468 and 453, 322 and 311); 64 x 4095 x 1023 437 and 399, 277 and 229 (520 and 469, 427 and 323); exact in four 509 and 369, 502 and 347.
+/// Stripes of what has windows, at most. H100, 2026-11-26, us, exact sums of f32 and bf16 in one stripe, two and four: 16383 x 16383 468, 453 and 509, 322,
+/// 311 and 369; 64 x 4095 x 1023 520, 469 and 502, 427, 323 and 347.
 inline constexpr int most_windows_in_stripes = 2;
-/// Not where the last strip of a row, which ends where that does, would fold more than an eighth again.
+/// Groups of a thread, in stripes where they are no neighbours: a warp loads more of a row that begins anywhere, at both ends of which is a sector that others
+/// load, too. But the last strip of a row, which ends where that does, folds no more than an eighth again. H100, 2026-11-26, us, sums of f32 and bf16 in one
+/// stripe and in four: 16383 x 16383 449 and 394, 247 and 225; 64 x 4095 x 1023 437 and 399, 277 and 229.
 constexpr int choose_groups_in_stripes(axes_facts const& f, axes_plan const& p) {
   int groups = p.groups_per_thread;
   auto const fits = [&](i64 of_strip) { return f.row_groups() >= of_strip && ((f.row_groups() - 1) / of_strip + 1) * of_strip * 8 <= f.row_groups() * 9; };

@@ -51,8 +51,7 @@ constexpr i64 next_key_slots(find_keys_facts const& f, i64 slots) {
 constexpr find_keys_planned make_find_keys_plan(find_keys_facts const& f) {
   find_keys_planned out{};
   find_keys_plan& p = out.plan;
-  p.in_order = planning::elements_in_order(f);
-  p.elements_per_load = p.in_order && planning::aligned_for(f.of, 4) ? 4 : 1;
+  planning::choose_walk(f, p, true);
   p.loads_in_flight = p.in_order ? 2 : 1;
   p.threads_per_block = 512;
   p.keys_of_block = planning::bytes_for_keys_of_block / (f.key_bytes == 8 ? 8 : 4);

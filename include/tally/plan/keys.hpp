@@ -79,6 +79,48 @@ constexpr bool aligned_for(facts const& f, int elements) {
   }
   return true;
 }
+/// Whether elements lie along one axis or two, whatever their steps.
+template <class Facts>
+constexpr bool elements_on_rows(Facts const& f) {
+  return f.at.groups == 1 && (f.at.reduced_axes == 1 || f.at.reduced_axes == 2) && !elements_in_order(f);
+}
+/// Neighbours that a walk loads together, if that is worth it.
+inline constexpr int neighbours_of_walk = 4;
+/// How a walk along rows loads neighbours of its columns: together where they are whole loads, wherever a row ends.
+template <class Facts, class Plan>
+constexpr void choose_loads_on_rows(Facts const& f, Plan& p) {
+  grid_axis const &inner = f.at.reduced[f.at.reduced_axes - 1], &outer = f.at.reduced[0];
+  bool const on_one_row = inner.extent % neighbours_of_walk == 0;
+  bool any_together = false;
+  for (int c = 0; c < f.of.source_count; ++c) {
+    facts alone{};
+    alone.source_count = 1;
+    alone.sources[0] = f.of.sources[c];
+    bool const follows = f.at.reduced_axes == 1 || outer.steps[c] == inner.extent * inner.steps[c]; // one row follows the other
+    bool const begins_whole = follows || (on_one_row && outer.steps[c] % neighbours_of_walk == 0);
+    if (f.of.sources[c].bytes_per_element == 0)
+      continue;
+    if (inner.steps[c] == 1 && begins_whole && aligned_for(alone, neighbours_of_walk))
+      any_together = true;
+    else if (inner.steps[c] == 0 && (follows || on_one_row))
+      p.standing |= 1 << c;
+    else
+      p.apart |= 1 << c;
+  }
+  p.elements_per_load = any_together && inner.extent >= neighbours_of_walk ? neighbours_of_walk : 1;
+  if (p.elements_per_load == 1)
+    p.standing = p.apart = 0;
+}
+/// How a walk takes elements: in the order of the source or along rows, if they lie so.
+template <class Facts, class Plan>
+constexpr void choose_walk(Facts const& f, Plan& p, bool by_neighbours) {
+  p.on_rows = elements_on_rows(f);
+  p.in_order = p.on_rows || elements_in_order(f);
+  p.elements_per_load = p.in_order && by_neighbours && aligned_for(f.of, neighbours_of_walk) ? neighbours_of_walk : 1;
+  if (p.on_rows && by_neighbours)
+    choose_loads_on_rows(f, p);
+}
+
 /// Rows of slots that are better added to in global memory, two columns at once at the most, than kept in shared memory, where floats are
 /// added by comparing and swapping: H200, 2026-11-20, 2^24 rows of 16 floats and 1000 keys took 1.8 ms in shared memory.
 inline constexpr i64 slots_of_rows = 2048;
@@ -208,8 +250,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   bool const light = f.own_cell_bytes > 0 && f.own_cell_bytes <= planning::light_cell_bytes;
   i64 const ranges = planning::choose_ranges(f, out.why_not), multiprocessors = f.of.target.multiprocessors;
   p.route = ranges > 0 ? keys_route::in_shared_memory : keys_route::in_global_memory;
-  p.in_order = planning::elements_in_order(f);
-  p.elements_per_load = p.in_order && light && planning::aligned_for(f.of, 4) ? 4 : 1;
+  planning::choose_walk(f, p, light);
   p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = p.cluster_blocks = 1;
   i64 elements = f.at.extent * f.at.groups;
@@ -241,6 +282,8 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     while (p.threads_per_row < 32 && i64(p.threads_per_row) * p.elements_per_load < f.at.groups)
       p.threads_per_row *= 2;
     p.in_order = f.at.reduced_axes == 1;
+    p.on_rows = false;
+    p.standing = p.apart = 0;
     elements = f.at.extent * p.threads_per_row;
     p.loads_in_flight = light ? 4 : 1;
     if (p.route == keys_route::in_global_memory) {

@@ -24,7 +24,10 @@ struct keys_plan {
   int replicas;          ///< shared: tables of a block, that neighbouring threads take in turn
   int ranges;            ///< shared: a block has this part of the slots, and passes over the others
   int hot_slots;         ///< global: slots that a block keeps to itself, those it meets first; a power of two, or 0
-  bool in_order;         ///< elements are neighbours in every column; of rows: they lie along one axis
+  bool in_order;         ///< elements are neighbours in every column, or on rows; of rows of slots: they lie along one axis
+  bool on_rows;          ///< along one axis or two, whatever their steps: a walk reckons the next place from the last
+  int standing;          ///< on rows: bit c is set where column c is the same for the neighbours of a load
+  int apart;             ///< on rows: bit c is set where they are loaded one by one, for a row of column c may end among them
   int threads_per_row;   ///< that share a row of slots, whose elements have one key; 0: elements have keys of their own
   int copies;            ///< global, rows: of slots, which blocks take in turn and which meet in the end; 1: none
   int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
@@ -61,7 +64,9 @@ struct find_keys_plan {
   int elements_per_load; ///< neighbours that a thread loads at once
   int loads_in_flight;
   int keys_of_block;     ///< of those that a block has met, it knows this many without a look at the table; a power of two
-  bool in_order;         ///< elements are neighbours in every column
+  bool in_order;         ///< elements are neighbours in every column, or on rows
+  bool on_rows;          ///< as in keys_plan
+  int standing, apart;   ///< as in keys_plan
   friend constexpr bool operator==(find_keys_plan const&, find_keys_plan const&) = default;
 };
 

@@ -62,13 +62,14 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
     if (p.sources[i].load == load_primitive::bulk_ring &&
         (f.target.compute_major < 9 || p.stages < 1 || p.leaves_per_warp <= p.stages || f.sources[i].address_alignment < 16))
       return "a bulk ring needs sm_90, 16-byte addresses, a stage and more leaves than stages";
-    if (finds_its_row(p.sources[i].load) &&
-        (f.sources[i].row < 1 || (p.sources[i].load == load_primitive::grid_two_ldg && f.sources[i].row < p.lanes_per_group) ||
-         (p.sources[i].load != load_primitive::grid_ldg && p.sources[i].load != load_primitive::grid_two_ldg && f.sources[i].row % p.lanes_per_group != 0)))
+    bool const on_one_row = p.sources[i].load == load_primitive::grid_vector_ldg || p.sources[i].load == load_primitive::grid_same_ldg;
+    if (finds_its_row(p.sources[i].load) && (f.sources[i].row < 1 || (on_one_row && f.sources[i].row % p.lanes_per_group != 0)))
       return "a load that finds its row needs axes, and loads a group at once where rows are whole groups";
+    if (p.sources[i].load == load_primitive::grid_two_ldg && f.sources[i].row < p.lanes_per_group)
+      return "two loads for a group are for rows that are no shorter";
     if (p.sources[i].load == load_primitive::grid_vector_ldg && (f.sources[i].stride != 1 || f.sources[i].alignment() < p.sources[i].bytes_per_load))
       return "a vector load needs neighbours and an address aligned to its size";
-    if ((p.sources[i].load == load_primitive::grid_same_ldg || p.sources[i].load == load_primitive::grid_two_ldg) && f.sources[i].stride != 0)
+    if (is_same_on_row(p.sources[i].load) && f.sources[i].stride != 0)
       return "one load for a group is for elements that are the same";
     if (p.sources[i].load == load_primitive::striped_ldg)
       for (int k = 0; k < f.source_count; ++k)

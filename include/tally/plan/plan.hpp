@@ -28,10 +28,8 @@ enum class load_primitive {
   grid_two_ldg,    ///< that where a row may end within a group: a load for the row that begins it, and one for the row that ends it
   grid_ldg         ///< of a column with axes where a row may end within a group: lane by lane
 };
-constexpr bool finds_its_row(load_primitive l) {
-  return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_same_ldg || l == load_primitive::grid_two_ldg ||
-         l == load_primitive::grid_ldg;
-}
+constexpr bool is_same_on_row(load_primitive l) { return l == load_primitive::grid_same_ldg || l == load_primitive::grid_two_ldg; }
+constexpr bool finds_its_row(load_primitive l) { return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_ldg || is_same_on_row(l); }
 
 /// How the warps of a block combine their states.
 enum class block_algorithm {

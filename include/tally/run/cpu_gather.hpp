@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Columns with axes of their own on the CPU: their elements are laid one after the other, a few leaves at a time, and folded as any others.
-// Layer 5, host only.
+// Columns with axes on the CPU, their own or those of a read: their elements are laid one after the other, a few leaves or a block at a time, and folded as
+// any others. Layer 5, host only.
 #pragma once
 
 #include <tally/element/earlier.hpp>
+#include <tally/fold/groups.hpp>
 #include <tally/run/cpu_tile.hpp>
 #include <tally/run/heap_array.hpp>
 
@@ -26,21 +27,20 @@ struct laid_out<earlier_along<T, Rank>> {
   using type = earlier<T>;
 };
 
-/// Lays elements [e, e + n) of a column with axes one after the other.
-template <class Column>
-void gather(Column const& c, i64 e, i64 n, typename Column::value_type* to) {
-  constexpr int rank = Column::rank;
-  i64 index[rank], left = c.first + e;
+/// Lays elements [e, e + n) along some axes one after the other; extent(k), stride(k): of axis k, outermost first.
+template <class T, class Extent, class Stride>
+void gather_along(T const* data, int rank, Extent const& extent, Stride const& stride, i64 e, i64 n, T* to) {
+  i64 index[max_axes], left = e;
   for (int k = rank - 1; k > 0; --k) {
-    index[k] = left % c.extents[k];
-    left /= c.extents[k];
+    index[k] = left % extent(k);
+    left /= extent(k);
   }
   index[0] = left;
-  i64 const step = c.strides[rank - 1];
+  i64 const step = stride(rank - 1);
   while (n > 0) {
-    auto const* from = c.data;
-    for (int k = 0; k < rank; ++k) from += index[k] * c.strides[k];
-    i64 const in_row = c.extents[rank - 1] - index[rank - 1], here = n < in_row ? n : in_row;
+    auto const* from = data;
+    for (int k = 0; k < rank; ++k) from += index[k] * stride(k);
+    i64 const in_row = extent(rank - 1) - index[rank - 1], here = n < in_row ? n : in_row;
     if (step == 1)
       for (i64 i = 0; i < here; ++i) to[i] = from[i];
     else if (step == 0)
@@ -50,12 +50,72 @@ void gather(Column const& c, i64 e, i64 n, typename Column::value_type* to) {
     to += here;
     n -= here;
     index[rank - 1] += here;
-    for (int k = rank - 1; k > 0 && index[k] == c.extents[k]; --k) {
+    for (int k = rank - 1; k > 0 && index[k] == extent(k); --k) {
       index[k] = 0;
       ++index[k - 1];
     }
   }
 }
+/// The same of a column with axes of its own.
+template <class Column>
+void gather(Column const& c, i64 e, i64 n, typename Column::value_type* to) {
+  gather_along(c.data, Column::rank, [&](int k) { return c.extents[k]; }, [&](int k) { return c.strides[k]; }, c.first + e, n, to);
+}
+
+/// Room for N elements of a column, where it is one in memory.
+template <class Column, int N>
+struct room_of_block {
+  Column from(Column const& c, axes_layout const&, int, bool, i64) { return c; }
+};
+template <memory_column Column, int N>
+struct room_of_block<Column, N> {
+  alignas(64) typename Column::value_type of[N];
+  /// A column of the N elements from the first on, the column number of the read.
+  Column from(Column const& c, axes_layout const& at, int number, bool in_order, i64 first) {
+    Column block = c;
+    block.data = in_order ? c.data + first : of;
+    if (!in_order)
+      gather_along(c.data, at.reduced_axes, [&](int k) { return at.reduced[k].extent; }, [&](int k) { return at.reduced[k].steps[number]; }, first, N, of);
+    return block;
+  }
+};
+
+/// Blocks of N elements of a read of one group, in the order of its axes: columns that lie so stay where they are, of others a block is laid out.
+template <int N, class... Columns>
+class blocks_in_order {
+public:
+  blocks_in_order(pack<Columns...> const& columns, axes_layout const& at) : columns_(columns), at_(at) {
+    for (int c = 0; c < count; ++c) in_order_[c] = follows(at, [&](grid_axis const& a) { return a.steps[c]; });
+  }
+  /// Whether the positions of a read are counted so.
+  static bool possible(axes_layout const& at) {
+    return at.groups == 1 && at.reduced_axes > 0 && follows(at, [](grid_axis const& a) { return a.position_step; });
+  }
+  /// Columns whose element j is number first + j of the read, until the next call.
+  pack<Columns...> from(i64 first) { return from_all(first, indices_up_to<count>{}); }
+
+private:
+  static constexpr int count = int(sizeof...(Columns));
+  template <class StepOf>
+  static bool follows(axes_layout const& at, StepOf const& step_of) {
+    i64 expected = 1;
+    bool all = true;
+    for (int k = at.reduced_axes - 1; k >= 0; --k) {
+      all = all && step_of(at.reduced[k]) == expected;
+      expected *= at.reduced[k].extent;
+    }
+    return all;
+  }
+  template <int... I>
+  pack<Columns...> from_all(i64 first, index_list<I...>) {
+    return make_pack(get<I>(rooms_).from(get<I>(columns_), at_, I, in_order_[I], first)...);
+  }
+
+  pack<Columns...> const& columns_;
+  axes_layout const& at_;
+  bool in_order_[count > 0 ? count : 1];
+  pack<room_of_block<Columns, N>...> rooms_;
+};
 
 /// Room for the elements of a column, where it needs some.
 template <class Column, bool HasAxes = (axes_of_column<Column> > 0)>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tally/fold/keys.hpp>
+#include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_groups.hpp>
 
 namespace tally::inline v0::cpu {
@@ -161,8 +162,7 @@ public:
 
   keyed_walk(Where const& where, program_type const& p, axes_layout const& at, Bins const& bins)
       : where_(where), p_(p), at_(at), bins_(bins), whole_rows_(rows_have_one_key<Where>(p, at)) {
-    in_order_ = at.groups == 1 && at.reduced_axes == 1 && at.reduced[0].position_step == 1;
-    for (int c = 0; c < column_count; ++c) in_order_ = in_order_ && (!is_memory(c) || at.reduced[0].steps[c] == 1);
+    in_order_ = blocks::possible(at);
   }
 
   /// Slots [own, own_end) are handed on, all others are idle.
@@ -204,11 +204,8 @@ private:
   axes_layout const& at_;
   Bins const& bins_;
   bool in_order_, whole_rows_;
+  using blocks = detail::blocks_in_order<keyed_block, Columns...>;
 
-  static constexpr bool is_memory(int c) {
-    bool memory[] = {memory_column<Columns>...};
-    return memory[c];
-  }
   static TALLY_INLINE auto sum_of(grid_place<column_count> const& a, grid_place<column_count> const& b) {
     return detail::sum_of_places(a, b);
   }
@@ -217,11 +214,12 @@ private:
   template <class Sink>
   TALLY_INLINE i64 in_order(i64 first, i64 last, share const& own, first_stray& stray, Sink& sink) const {
     i64 r = first;
+    blocks all(p_.columns, at_);
     for (; last - r >= keyed_block; r += keyed_block) {
-      auto const row_of = [columns = p_.columns, r](int j) TALLY_INLINE_LAMBDA {
+      auto const row_of = [columns = all.from(r), r](int j) TALLY_INLINE_LAMBDA {
         grid_place<column_count> here{};
         here.position = r + j;
-        for (i64& o : here.offset) o = r + j;
+        for (i64& o : here.offset) o = j;
         return row_at_place(columns, here, r + j);
       };
       hand_over<keyed_block>(keyed_block, row_of, 0, own, stray, sink);

@@ -71,9 +71,9 @@ void check_let(Let const& let, grid<Rank, Columns...> const& beside) {
                               std::to_string(beside.extent_along(k)) + " elements.");
 }
 
-/// The answers of a let as a column beside those of a source.
+/// The answers of a let along the axes of a source.
 template <class T, class Let, int Rank, class... Columns>
-earlier_along<T, Rank> column_of_let(Let const& let, T const* data, grid<Rank, Columns...> const& beside) {
+earlier_along<T, Rank> answers_along(Let const& let, T const* data, grid<Rank, Columns...> const& beside) {
   using Where = typename Let::where;
   earlier_along<T, Rank> c{data, {}, {}};
   i64 step = 1;
@@ -85,6 +85,16 @@ earlier_along<T, Rank> column_of_let(Let const& let, T const* data, grid<Rank, C
       step *= extent_along(let.pipe.source, k);
   }
   return c;
+}
+/// The answers of a let as a column beside those of a source. Where elements go by keys or by segments the one answer of a whole source is none in memory,
+/// so that the others are still read by neighbours.
+template <class Items, class T, class Let, int Rank, class... Columns>
+auto column_of_let(Let const& let, T const* data, grid<Rank, Columns...> const& beside) {
+  using Where = typename Let::where;
+  if constexpr (Where::kept == 0 && !go_along_axes<Items>)
+    return sole_answer<T>{data};
+  else
+    return answers_along<T>(let, data, beside);
 }
 
 /// A grid with further columns that have all its axes.
@@ -212,7 +222,7 @@ auto without_lets_in(Pipe const& pipe, Items const& items, Place where, contract
     auto const own = grid_of(pipe.source);
     unpack([&](auto const&... l) { (check_let(l, own), ...); }, lets);
     auto const columns = unpack(
-        [&](auto const&... l) { return make_pack(column_of_let(l, answers_of_let<Options...>(l, where, c, kept), own)...); }, lets);
+        [&](auto const&... l) { return make_pack(column_of_let<Items>(l, answers_of_let<Options...>(l, where, c, kept), own)...); }, lets);
     return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);
   }
 }

@@ -53,7 +53,7 @@ constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
     auto const columns = unpack(
         [&](auto const&... l) {
           return make_pack(
-              column_of_let(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>, Options...>())::type const*>(nullptr), own)...);
+              column_of_let<Items>(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>, Options...>())::type const*>(nullptr), own)...);
         },
         all_lets(pipe, items));
     return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);

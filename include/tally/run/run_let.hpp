@@ -54,10 +54,6 @@ constexpr auto judge_lets(Pipe const*, Items const*) {
   else
     return judge_each_let<rank, Place, Options...>(static_cast<Lets const*>(nullptr));
 }
-template <class... Items>
-constexpr bool may_stand_after_lets(pack<Items...> const*) {
-  return (true && ... && (!grouping<Items> || is_folded_over<Items>));
-}
 
 /// Why a call of run with lets is refused, as a verdict.
 template <class R, class... Options>
@@ -66,8 +62,6 @@ constexpr auto judge_call_with_lets() {
     return allowed{};
   } else if constexpr (!options_of_run<Options...>) {
     return reason<because::run_takes_a_place_and_a_contract<because::answers<decltype(R::folds)::size>, Options...>>{};
-  } else if constexpr (!may_stand_after_lets(static_cast<decltype(R::folds) const*>(nullptr))) {
-    return reason<because::a_let_has_the_axes_of_its_source<because::type_of<R>>>{};
   } else {
     using Place = std::remove_cvref_t<decltype(place_in(std::declval<Options>()...))>;
     using Found = std::conditional_t<std::same_as<Place, on::any_place>, on::cpu_place, Place>;

@@ -58,6 +58,14 @@ void queue_greatest(Greatest greatest, void const* tile, void const* keys, i64 r
                    by_key<0>(_2, bins, greatest.or_else(bf16(-std::numeric_limits<float>::infinity()))),
                out, stream);
 }
+template <class Keys>
+void queue_matrix(bool any_order, void const* x, Keys const& keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
+  auto const r = from(shaped(static_cast<float const*>(x), rows, columns), keys) | by_key(_2, bins, sum(_1));
+  if (any_order)
+    queue<true>(r, out, stream);
+  else
+    queue<false>(r, out, stream);
+}
 /// Where the answers of a grouping are, in host memory.
 struct groups_met {
   long long count;
@@ -108,6 +116,17 @@ extern "C" __attribute__((visibility("default"))) int keyed_counts(int what, voi
       queue<true>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
     else
       queue<false>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
+  });
+}
+/// Sums of the f32 of a matrix by i64 keys of its rows or of its columns into bins floats, fast or exact.
+extern "C" __attribute__((visibility("default"))) int keyed_matrix(int by_rows, int any_order, void const* x, void const* keys, long long rows,
+                                                                   long long columns, long long bins, void* out, void* stream) {
+  return guarded([&] {
+    auto const keys_of = [&](i64 n) { return device(static_cast<i64 const*>(keys), n); };
+    if (by_rows != 0)
+      queue_matrix(any_order != 0, x, along<0>(keys_of(rows)), rows, columns, bins, out, stream);
+    else
+      queue_matrix(any_order != 0, x, along<1>(keys_of(columns)), rows, columns, bins, out, stream);
   });
 }
 /// Sums and counts of f32 by keys of 4 or 8 signed bytes that are not known, fast or exact.
