@@ -132,7 +132,7 @@ TEST_CASE("a warp of one slot adds sums once; counts do not ask") {
   auto const far_keys = made_up<i64>(1 << 24, 0x720000000000);
   CHECK(compiled<true>(from(x, far_keys) | by_key(_2, 1000, sum(_1))).plan.loads_in_flight == 2); // of 48 bytes a thread: registers
   CHECK(compiled<true>(from(x, far_keys) | by_key(_2, 1'000'000, sum(_1))).plan.loads_in_flight == 4);
-  CHECK(compiled(from(x, keys) | by_key(_2, 1000, sum(_1))).has("shfl.sync.down"));
+  CHECK(compiled(from(x, keys) | by_key(_2, 1000, sum(_1))).has("redux.sync.add"));
   CHECK_FALSE(compiled(from(keys) | by_key(_1, 1000, count)).has("vote.sync.all"));
 }
 
