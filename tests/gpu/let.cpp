@@ -153,6 +153,9 @@ TEST_CASE("folds behind lets go where the caller says, straight from the kernel 
   std::vector<float> here(300);
   run_into(host | over<1>(sum), here, on::gpu);
   CHECK(std::memcmp(here.data(), std::get<0>(expected).data(), 1200) == 0);
+  on_device<i64> const bins(std::vector<i64>(40, -1));
+  run_into(there | histogram(0, 100, 40), bins.data(), on::gpu);
+  CHECK(std::memcmp(bins.back().data(), run(host | histogram(0, 100, 40), on::cpu).data(), 320) == 0);
 }
 
 TEST_CASE("what explain says of lets is what runs: one kernel for rows that fit") {

@@ -136,6 +136,16 @@ TEST_CASE("a warp of one slot adds sums once; counts do not ask") {
   CHECK_FALSE(compiled(from(keys) | by_key(_1, 1000, count)).has("vote.sync.all"));
 }
 
+TEST_CASE("sums of 64 bits in a block's table are added in halves") {
+  if (!can_compile()) return;
+  auto const integers = compiled(from(made_up<i64>(1 << 24, 0x730000000000), keys) | by_key(_2, 1000, sum(_1)));
+  CHECK(integers.plan.route == keys_route::in_shared_memory);
+  CHECK_FALSE(integers.has("shared::cta.add.u64"));
+  CHECK_FALSE(integers.has("shared.add.u64"));
+  CHECK_FALSE(compiled(from(x, keys) | by_key(_2, 1000, sum(_1))).has("shared::cta.add.u64"));
+  CHECK(integers.has("global.add.u64")); // to those of all, whole
+}
+
 TEST_CASE("under fast, rows of floats are added four columns at a time") {
   if (!can_compile()) return;
   auto const of_row = made_up<int>(1 << 18, 0x710000000000);

@@ -43,6 +43,28 @@ TEST_CASE("folds of the whole behind a let, under every contract") {
   CHECK(squares == std::get<0>(run(r, exact)));
 }
 
+TEST_CASE("keys, bins and segments behind a let go into memory of the caller") {
+  auto const x = uneven(5000);
+  std::vector<int> keys(x.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = int(i % 7);
+  std::vector<i64> const offsets{0, 100, 4000, 5000};
+  auto const mu = from(x) | mean;
+  auto const keyed = from(x, keys) | map(_1 - let(mu), _2) | reduce(by_key(_2, 7, sum(_1), count), max(_1));
+  std::vector<float> sums(7), of_segments(3);
+  std::vector<i64> counts(7), bins(9);
+  float most = 0;
+  run_into(keyed, sums, counts, most);
+  auto const [by_key_of_run, most_of_run] = run(keyed);
+  CHECK(std::memcmp(sums.data(), std::get<0>(by_key_of_run).data(), 28) == 0);
+  CHECK(std::memcmp(counts.data(), std::get<1>(by_key_of_run).data(), 56) == 0);
+  CHECK(most == most_of_run);
+  run_into(from(x) | histogram(_1 - let(mu), -3, 3, 9), bins);
+  CHECK(std::memcmp(bins.data(), run(from(x) | histogram(_1 - let(mu), -3, 3, 9)).data(), 72) == 0);
+  run_into(from(x) | by_segment(offsets, sum(_1 - let(mu))), of_segments, exact);
+  CHECK(std::memcmp(of_segments.data(), run(from(x) | by_segment(offsets, sum(_1 - let(mu))), exact).data(), 12) == 0);
+}
+
 TEST_CASE("an answer that is missing is named as it was written, and nothing is written") {
   auto const x = uneven(100);
   float least = -1.f, total = -2.f;

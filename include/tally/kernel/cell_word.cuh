@@ -13,10 +13,22 @@ using primitive::operation, primitive::halves;
 /// Whose a cell is. In another block's memory its address is the mapped one.
 enum class owner { all, block, cluster };
 
+/// *at += value in the block's own shared memory, whose additions are of 32 bits; those of 64 would compare and swap until nobody comes between. The lower half
+/// comes first, and what it carries goes with the upper half, seldom anything.
+template <class T>
+__device__ __forceinline__ void add_halves(T* at, T value) {
+  unsigned* const half = reinterpret_cast<unsigned*>(at);
+  unsigned const low = static_cast<unsigned>(value), before = atomicAdd(half, low);
+  if (unsigned const high = static_cast<unsigned>(static_cast<u64>(value) >> 32) + (before + low < low ? 1 : 0))
+    atomicAdd(half + 1, high);
+}
+
 /// *at = Op(*at, value), atomically.
 template <operation Op, owner Of, class T>
 __device__ __forceinline__ void fold_into(T* at, T value) {
-  if constexpr (Of == owner::block)
+  if constexpr (Of == owner::block && Op == operation::add && cuda::std::is_integral_v<T> && sizeof(T) == 8)
+    add_halves(at, value);
+  else if constexpr (Of == owner::block)
     primitive::fold_word<Op>(primitive::in_shared<T>(at), value);
   else if constexpr (Of == owner::cluster)
     primitive::fold_word<Op>(primitive::in_cluster<T>::mapped(at), value);

@@ -141,7 +141,7 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   __device__ __forceinline__ void load_rows_apart(Program const& p, grid_axis const& along, PlaceOf const& place_of) {
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      values.template load<loaded_columns::all, true>(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
+      values.template load<true>(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
   }
   /// Loads the leaf that begins with element `start` of a group of two axes, and has `left` elements: where each thread's lie, on one run or on two, is its own.
   template <bool Fit>
@@ -190,9 +190,9 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     for_each_index<rows>([&](auto r) {
       auto const place = behind(start, along, r * per_row);
       if (whole<Fit>(r) || (rows > 1 && (r + 1) * per_row <= left))
-        values.template load<loaded_columns::all, true>(p.columns, place, r, along, lanes);
+        values.template load<true>(p.columns, place, r, along, lanes);
       else if (r < present)
-        values.template load<loaded_columns::all, false>(p.columns, place, r, along, left - r * per_row - first_of_thread());
+        values.template load<false>(p.columns, place, r, along, left - r * per_row - first_of_thread());
     });
   }
   /// Loads it in aligned pieces, and turns its lanes.

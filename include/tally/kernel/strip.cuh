@@ -10,7 +10,7 @@
 
 namespace tally::inline v0::kernel {
 
-/// Which columns are loaded: those that change along a group, those that last all along it, or all.
+/// Which columns of groups are loaded: those that change along a group, those that last all along it, or all.
 enum class loaded_columns { passing, lasting, all };
 
 /// Values of one column: Count times V neighbours, or one for all that are the same.
@@ -163,7 +163,7 @@ template <axes_plan P, int I, int Count, int V, class... Columns>
 struct strip_rows;
 template <axes_plan P, int I, int Count, int V>
 struct strip_rows<P, I, Count, V> {
-  template <loaded_columns Which = loaded_columns::all, bool Whole = false, class Place>
+  template <bool Whole = false, class Place>
   __device__ __forceinline__ void load(pack<> const&, Place const&, int, grid_axis const&, int) {}
   template <loaded_columns Which = loaded_columns::all, class Place>
   __device__ __forceinline__ void load_groups(pack<> const&, Place const&, int, grid_axis const&) {}
@@ -186,11 +186,10 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
   strip_values<P, I, Column, Count, V> here;
   strip_rows<P, I + 1, Count, V, Columns...> rest;
   /// Fills slot k with `present` neighbours along an axis, the first at a place; Whole: they are all present.
-  template <loaded_columns Which = loaded_columns::all, bool Whole = false, class Place>
+  template <bool Whole = false, class Place>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, int present) {
-    if constexpr (decltype(here)::is(Which))
-      here.template load<Whole>(c.first, at.offset[I], k, along.steps[I], present);
-    rest.template load<Which, Whole>(c.rest, at, k, along, present);
+    here.template load<Whole>(c.first, at.offset[I], k, along.steps[I], present);
+    rest.template load<Whole>(c.rest, at, k, along, present);
   }
   /// Fills slot k with the groups of a thread, the first at a place, along the innermost axis kept.
   template <loaded_columns Which = loaded_columns::all, class Place>
