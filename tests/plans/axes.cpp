@@ -161,6 +161,18 @@ std::string why_wrong(random_grid const& g, axes_planned const& p) {
   return {};
 }
 
+/// Facts of one commutative fold of 4 bytes over so many columns, on an H200.
+axes_facts one_fold(int columns, int lanes_per_group) {
+  axes_facts f{};
+  f.of.lanes_per_group = lanes_per_group;
+  f.of.rows_per_leaf = 8;
+  f.of.source_count = columns;
+  f.of.fold_count = 1;
+  f.of.folds[0] = {4, true, false, block_algorithm::raking};
+  f.of.target = targets::h200;
+  return f;
+}
+
 } // namespace
 
 TEST_CASE("every load of a plan along axes is aligned and inside its column") {
@@ -197,15 +209,9 @@ TEST_CASE("every load of a plan along axes is aligned and inside its column") {
 }
 
 TEST_CASE("columns that are the same for neighbouring groups, or all along a group, do not narrow the loads of others") {
-  axes_facts f{};
-  f.of.lanes_per_group = 4;
-  f.of.rows_per_leaf = 8;
-  f.of.source_count = 3;
-  f.of.fold_count = 1;
-  f.of.folds[0] = {4, true, false, block_algorithm::raking};
+  auto f = one_fold(3, 4);
   f.of.sources[0] = {4, 1, 16};
   f.of.sources[1] = f.of.sources[2] = {4, 1, 4};
-  f.of.target = targets::h200;
   f.of.extent = f.at.extent = f.at.groups = 4096;
   f.at.kept_axes = f.at.reduced_axes = 1;
   f.at.kept[0] = {4096, 1, {1, 0, 1}};
@@ -225,14 +231,8 @@ TEST_CASE("columns that are the same for neighbouring groups, or all along a gro
 }
 
 TEST_CASE("columns of rows that begin anywhere are folded in stripes, where the last strip folds little again") {
-  axes_facts f{};
-  f.of.lanes_per_group = 8;
-  f.of.rows_per_leaf = 8;
-  f.of.source_count = 1;
-  f.of.fold_count = 1;
-  f.of.folds[0] = {4, true, false, block_algorithm::raking};
+  auto f = one_fold(1, 8);
   f.of.sources[0] = {2, 1, 16};
-  f.of.target = targets::h200;
   f.of.extent = f.at.extent = 5000;
   f.at.kept_axes = f.at.reduced_axes = 1;
   auto const planned = [&](i64 columns) {
