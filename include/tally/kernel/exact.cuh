@@ -8,19 +8,10 @@
 #pragma once
 
 #include <tally/kernel/exact_window.cuh>
+#include <tally/kernel/sum_of_warp.cuh>
 #include <tally/plan/plan.hpp>
 
 namespace tally::inline v0::kernel {
-
-inline constexpr u32 whole_warp = 0xffffffffu;
-
-/// The sum of one word of every lane, with the carries.
-__device__ __forceinline__ u64 sum_of_warp(u32 x) {
-  return u64(__reduce_add_sync(whole_warp, x & 0xffffu)) + (u64(__reduce_add_sync(whole_warp, x >> 16)) << 16);
-}
-__device__ __forceinline__ i64 sum_of_warp(i32 x) {
-  return i64(__reduce_add_sync(whole_warp, u32(x) & 0xffffu)) + i64(__reduce_add_sync(whole_warp, x >> 16)) * 65536;
-}
 
 /// Digits of one exact sum for every warp of a block.
 template <exact_monoid M, int Warps>

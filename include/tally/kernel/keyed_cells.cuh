@@ -9,6 +9,7 @@
 
 #include <tally/fold/keyed_cells.hpp>
 #include <tally/kernel/cell_word.cuh>
+#include <tally/kernel/sum_of_warp.cuh>
 #include <tally/kernel/words_in_bulk.cuh>
 #include <tally/plan/combinable.hpp>
 
@@ -248,7 +249,6 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
   template <class I, int V>
   __device__ __noinline__ static void add_of_warp(char* base, I slots, I g, floats_of_lane<V> const x) {
     static_assert(V <= 4, "what a lane has of a digit fits in 32 bits");
-    constexpr unsigned all = 0xffffffffu;
     constexpr int none = 1 << 30;
     int digit[V], low[V], high[V];
     u32 special = 0;
@@ -272,7 +272,7 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
 #pragma unroll
       for (int v = 1; v < V; ++v)
         mine = digit[v] < mine ? digit[v] : mine;
-      int const d = __reduce_min_sync(all, mine);
+      int const d = __reduce_min_sync(whole_warp, mine);
       if (d == none)
         break;
       int lows = 0, highs = 0;
@@ -283,10 +283,10 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
         highs += here ? high[v] : 0;
         digit[v] = here ? none : digit[v];
       }
-      add_digit(d, i64(__reduce_add_sync(all, unsigned(lows) & 0xffffu)) + i64(int(__reduce_add_sync(all, lows >> 16))) * 65536);
-      add_digit(d + 1, __reduce_add_sync(all, highs));
+      add_digit(d, sum_of_warp(lows));
+      add_digit(d + 1, __reduce_add_sync(whole_warp, highs));
     }
-    if (u32 const came = __reduce_or_sync(all, special); came != 0 && threadIdx.x % 32 == 0)
+    if (u32 const came = __reduce_or_sync(whole_warp, special); came != 0 && threadIdx.x % 32 == 0)
       special_word<I>{base, slots, g} |= came;
   }
   template <class I>
