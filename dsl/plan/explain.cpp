@@ -55,10 +55,12 @@ void word_gpu_source(source_description& s, source_choice const& c, bool striped
   case load_primitive::grid_vector_ldg:
   case load_primitive::grid_same_ldg:
   case load_primitive::grid_two_ldg:
+  case load_primitive::grid_words_ldg:
   case load_primitive::grid_ldg:
     s.load = formatted("{}, {} B per load", spell(c.load), c.bytes_per_load);
     s.why = c.load == load_primitive::grid_same_ldg ? "the same all along a row, whose place is found by its axes"
             : c.load == load_primitive::grid_two_ldg ? "the same all along a row, which may end within a group: its element and the next row's"
+            : c.load == load_primitive::grid_words_ldg ? "rows begin anywhere: a group is picked from the words around it"
             : c.load == load_primitive::grid_ldg    ? "a row may end within a group: each lane finds its place by the axes"
                                                     : formatted("neighbours on a row, whose place is found by its axes, rows aligned to {} B", std::min(s.address_alignment, s.steps_alignment));
     break;

@@ -19,7 +19,7 @@ void word_grid_loads(domain_description& d, axes_plan const& p, char const* neig
     s.load = s.bytes_per_element == 0                         ? "computed"
              : (p.realigned >> c & 1) != 0               ? "ldg, aligned pieces of 16 B, whose lanes are turned once they are folded"
              : p.bytes_per_load[c] > s.bytes_per_element ? formatted("vector_ldg, {} B per load{}", p.bytes_per_load[c], (p.narrow_at_ends >> c & 1) != 0 ? ", element by element where a group ends" : "")
-                                                         : formatted("ldg, {} B per load", s.bytes_per_element);
+                                                         : formatted("{}ldg, {} B per load", p.striped ? "striped_" : "", s.bytes_per_element);
     i64 const step = loaded == planning::loaded_axis::reduced ? facts.element_step(int(c)) : facts.group_step(int(c));
     s.why = s.bytes_per_element == 0 ? "nothing is read" : step == 0 ? formatted("the same for {}", neighbours) : neighbours;
     if ((p.lasting >> c & 1) != 0) s.why += ", and all along each: once a leaf";

@@ -24,6 +24,7 @@ char const* spell(load_primitive l) {
   case load_primitive::grid_vector_ldg: return "grid_vector_ldg";
   case load_primitive::grid_same_ldg: return "grid_same_ldg";
   case load_primitive::grid_two_ldg: return "grid_two_ldg";
+  case load_primitive::grid_words_ldg: return "grid_words_ldg";
   case load_primitive::grid_ldg: return "grid_ldg";
   }
   return "?";
@@ -76,10 +77,10 @@ std::string spell(axes_plan const& p, int sources) {
   std::string loads;
   for (int i = 0; i < sources; ++i) loads += formatted("{}{}", i ? ", " : "", p.bytes_per_load[i]);
   return formatted("tally::axes_plan{{.route = tally::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, .groups_beside = {}, "
-                   ".warps_per_block = {}, .warps_on_lanes = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .lanes_at_once = {}, .batches = {}, .warps_per_group = {}, .leaves_in_room = {}, .standing = {}, .lasting = {}, .late = {}, .realigned = {}, .narrow_at_ends = {}, .blocks_per_multiprocessor = {}, .one_leaf = {}, .extent_fits = {}, .rows_apart = {}, .threads_apart = {}, .blocks_share = {}, .one_leaf_a_warp = {}, .in_windows = {}, "
+                   ".warps_per_block = {}, .warps_on_lanes = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .lanes_at_once = {}, .batches = {}, .warps_per_group = {}, .leaves_in_room = {}, .standing = {}, .lasting = {}, .late = {}, .realigned = {}, .narrow_at_ends = {}, .blocks_per_multiprocessor = {}, .one_leaf = {}, .extent_fits = {}, .rows_apart = {}, .threads_apart = {}, .striped = {}, .blocks_share = {}, .one_leaf_a_warp = {}, .in_windows = {}, "
                    ".one_reduced_axis = {}, .one_kept_axis = {}, .evicts_first = {}, .bytes_per_load = {{{}}}}}",
                    spell(p.route), p.threads_across, p.groups_per_thread, p.groups_beside, p.warps_per_block, p.warps_on_lanes, p.lanes_in_leaf, p.rows_in_leaf,
-                   p.lanes_at_once, p.batches, p.warps_per_group, p.leaves_in_room, p.standing, p.lasting, p.late, p.realigned, p.narrow_at_ends, p.blocks_per_multiprocessor, p.one_leaf, p.extent_fits, p.rows_apart, p.threads_apart, p.blocks_share, p.one_leaf_a_warp, p.in_windows, p.one_reduced_axis, p.one_kept_axis, p.evicts_first, loads);
+                   p.lanes_at_once, p.batches, p.warps_per_group, p.leaves_in_room, p.standing, p.lasting, p.late, p.realigned, p.narrow_at_ends, p.blocks_per_multiprocessor, p.one_leaf, p.extent_fits, p.rows_apart, p.threads_apart, p.striped, p.blocks_share, p.one_leaf_a_warp, p.in_windows, p.one_reduced_axis, p.one_kept_axis, p.evicts_first, loads);
 }
 
 std::string spell(elements_plan const& p, int sources, int arrays) {

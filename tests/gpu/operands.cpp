@@ -49,21 +49,23 @@ void every_grouping_of(shape const& s) {
   both(reduce(over<0>(sum((_1 - _2) * (_1 - _2))), over<1>(mean(_1), max(_1 * _3))));
 }
 
+template <class T>
+std::vector<T> numbers(i64 n, unsigned seed) {
+  if constexpr (std::is_integral_v<T>)
+    return uneven_numbers<T>(std::size_t(n), seed);
+  else
+    return as<T>(uneven_numbers<float>(std::size_t(n), seed));
+}
+
 /// Rows of a matrix that is `late` elements wider, which begin at any element of memory, as do operands that are the same for all.
 template <class T>
 void begin_anywhere(std::initializer_list<i64> extents) {
-  auto const numbers = [](i64 n, unsigned seed) {
-    if constexpr (std::is_integral_v<T>)
-      return uneven_numbers<T>(std::size_t(n), seed);
-    else
-      return as<T>(uneven_numbers<float>(std::size_t(n), seed));
-  };
   for (i64 const columns : extents)
     for (i64 const late : {0, 1, 6}) {
       i64 const rows = 20000 / columns + 3, pitch = columns + late;
       CAPTURE(columns);
       CAPTURE(late);
-      auto const a = numbers(rows * pitch + 1, 1), x = numbers(pitch, 5);
+      auto const a = numbers<T>(rows * pitch + 1, 1), x = numbers<T>(pitch, 5);
       on_device<T> const da(a), dx(x);
       for (i64 const first : {0, 1}) {
         auto const of = [&](T const* matrix, T const* operand) {
@@ -73,6 +75,27 @@ void begin_anywhere(std::initializer_list<i64> extents) {
         CHECK(same_arrays(run(of(a.data(), x.data()), on::cpu), run(of(da.data(), dx.data()), on::gpu)));
         tally_test_progress();
       }
+    }
+}
+
+/// Folds of a whole matrix beside an operand whose every element is the last or the first of its column once, of memory that ends there.
+template <class T>
+void whole_beside_small(std::initializer_list<i64> extents) {
+  for (i64 const columns : extents)
+    for (i64 const late : {0, 1, 3}) {
+      i64 const rows = 60000 / columns + 3;
+      CAPTURE(columns);
+      CAPTURE(late);
+      auto const a = numbers<T>(rows * columns, 1), x = numbers<T>(columns + late, 5), w = numbers<T>(rows, 6);
+      on_device<T> const da(a), dx(x), dw(w);
+      auto const of = [&](T const* matrix, T const* operand, T const* of_row) {
+        return from(shaped(matrix, rows, columns), along<1>(shaped(operand + late, columns)), along<0>(shaped(of_row, rows))) |
+               reduce(sum(_1 * _2 * _3), argmax(_1 - _2), sum(_2 * cast<float>(tally::index)));
+      };
+      CHECK(same_arrays(run(of(a.data(), x.data(), w.data()), on::cpu), run(of(da.data(), dx.data(), dw.data()), on::gpu)));
+      auto const turned = [&](T const* operand) { return from(shaped(operand + late + columns - 1, {rows, columns}, {0, -1})) | reduce(sum, argmin); };
+      CHECK(same_arrays(run(turned(x.data()), on::cpu), run(turned(dx.data()), on::gpu)));
+      tally_test_progress();
     }
 }
 
@@ -100,6 +123,14 @@ TEST_CASE("rows that begin anywhere beside operands that begin elsewhere: floats
   begin_anywhere<std::int16_t>({511});
   begin_anywhere<std::int8_t>({4099});
   begin_anywhere<double>({1025});
+}
+
+TEST_CASE("folds of the whole beside operands of small elements that begin anywhere") {
+  if (no_kernels()) return;
+  whole_beside_small<bf16>({7, 17, 33, 101, 255, 511, 1023, 4099});
+  whole_beside_small<std::int16_t>({17, 1025});
+  whole_beside_small<std::int8_t>({31, 33, 1025, 4099});
+  whole_beside_small<float>({3, 5, 101, 1023});
 }
 
 TEST_CASE("operands under exact and fast, behind a filter, and written for every element") {

@@ -62,6 +62,7 @@ TEST_CASE("sums of rows of many leaves, whose last has one element, some or all"
 
 TEST_CASE("outer and inner axes folded away, the inner one of every length") {
   if (no_kernels()) return;
+  auto const ordered = fold_of(over_on_gpu::affine{1, 0}, over_on_gpu::then, over_on_gpu::affine_of, over_on_gpu::bits_of, associative);
   for (i64 const run : {8, 9, 12, 16, 31, 33, 49, 64, 100, 127, 130, 196, 200, 784, 1001, 3136}) {
     CAPTURE(run);
     for (i64 const outer : {300 / run + 1, 1024 / run + 1, 9000 / run + 3, 120000 / run + 1}) {
@@ -70,6 +71,7 @@ TEST_CASE("outer and inner axes folded away, the inner one of every length") {
       std::vector<bf16> b(x.size());
       for (std::size_t i = 0; i < x.size(); ++i)
         b[i] = bf16(x[i]);
+      auto const bits = uneven_numbers<unsigned>(x.size());
       auto const whole = shaped(x.data(), outer, 5, run);
       auto const small = shaped(b.data(), outer, 5, run);
       same_on_both(from(whole) | over<0, 2>(sum, argmax));
@@ -77,6 +79,7 @@ TEST_CASE("outer and inner axes folded away, the inner one of every length") {
       same_on_both(from(small, whole) | filter(_2 > 0.f) | over<0, 2>(sum(_1 * _2), count, sum(_1 * cast<float>(tally::index))));
       auto const of_outer = shaped(x.data(), {outer, i64(5), run}, {1, 0, 0}); // the same all along a run
       same_on_both(from(whole, of_outer) | over<0, 2>(sum(_1 * _2)));
+      same_on_both(from(shaped(bits.data(), outer, 5, run)) | over<0, 2>(ordered));
     }
   }
 }

@@ -119,6 +119,14 @@ static_assert(choice_1(f32_on_rows(1023, 1)) == source_choice{load_primitive::gr
 static_assert(choice_1(f32_on_rows(1023, 0)) == source_choice{load_primitive::grid_two_ldg, 4});
 static_assert(choice_1(f32_on_rows(3, 0)) == source_choice{load_primitive::grid_ldg, 4}, "rows shorter than a group");
 static_assert(choice_1(f32_on_rows(1024, 2)) == source_choice{load_primitive::striped_ldg, 4});
+constexpr source_facts small_on_rows(i64 row, i64 bytes, int address_alignment = 16) {
+  return {bytes, 1, address_alignment, load_primitive::grid_vector_ldg, row, 2};
+}
+static_assert(choice_1(small_on_rows(1023, 2)) == source_choice{load_primitive::grid_words_ldg, 4});
+static_assert(choice_1(small_on_rows(1023, 1, 1)) == source_choice{load_primitive::grid_words_ldg, 4});
+static_assert(choice_1(small_on_rows(1023, 2, 1)) == source_choice{load_primitive::grid_ldg, 2}, "an element in three words");
+static_assert(choice_1(small_on_rows(7, 2)) == source_choice{load_primitive::grid_ldg, 2}, "rows without two groups");
+static_assert(choice_1(small_on_rows((i64(1) << 30) + 1, 2)) == source_choice{load_primitive::grid_ldg, 2}, "32 bits say what is left of a row");
 static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 0))) == load_primitive::vector_ldg);
 static_assert(load_0(with_column(sum_of(1000), f32_on_rows(1024, 2))) == load_primitive::striped_ldg);
 constexpr facts heavy_on_rows = with_first_column(facts_with(1 << 28, kept, targets::h200, wide_fold), f32_on_rows(1024, 1));
@@ -142,6 +150,7 @@ constexpr plan with_choice(source_choice c) {
 static_assert(complains(with_choice({load_primitive::grid_same_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1024, 1)), "that are the same"));
 static_assert(complains(with_choice({load_primitive::grid_two_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "that are the same"));
 static_assert(complains(with_choice({load_primitive::grid_two_ldg, 4}), with_column(sum_of(1000), f32_on_rows(3, 0)), "no shorter"));
+static_assert(complains(with_choice({load_primitive::grid_words_ldg, 4}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "less than a word"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1024, 1, 8)), "aligned to its size"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_on_rows(1023, 1)), "whole groups"));
 static_assert(complains(with_choice({load_primitive::grid_vector_ldg, 16}), with_column(sum_of(1000), f32_column), "needs axes"));

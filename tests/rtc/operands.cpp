@@ -48,6 +48,9 @@ TEST_CASE("folds of the whole find the rows of operands") {
   auto const odd = compiles(from(shaped(somewhere, 4096, 4097), lying(4096, 4097, 0, 1), lying(4096, 4097, 1, 0)) | reduce(sum(_1 * _2 * _3)), chip);
   CHECK(odd.sources[1] == source_choice{load_primitive::grid_ldg, 4});
   CHECK(odd.sources[2] == source_choice{load_primitive::grid_two_ldg, 4});
+  bf16 const* const small = reinterpret_cast<bf16 const*>(std::uintptr_t(0x7f0000000000));
+  auto const words = compiles(from(shaped(small, 4096, 4097), shaped(small, {i64(4096), i64(4097)}, {0, 1})) | reduce(sum(_1 * _2)), chip);
+  CHECK(words.sources[1] == source_choice{load_primitive::grid_words_ldg, 4});
   CHECK(compiles(from(lying(4096, 4096, 8194, 1)) | reduce(max), targets::a100).sources[0] == source_choice{load_primitive::grid_vector_ldg, 8});
   CHECK(compiles(from(lying(4096, 4096, 1, 4096)) | reduce(max), targets::a100).sources[0].load == load_primitive::striped_ldg);
 }

@@ -87,9 +87,12 @@ TEST_CASE("rows short, odd, long and shared by blocks; middle axes and axis sets
   CHECK(compiles(from(made_up<float>(256, 64, 1024)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_along_group);
   auto const on_runs = compiles(from(made_up<float>(256, 64, 100)) | reduce(over<0, 2>(sum)), chip).plan;
   CHECK(on_runs.threads_apart);
+  CHECK_FALSE(on_runs.striped);
   CHECK(on_runs.bytes_per_load[0] == 16);
   CHECK(compiles(from(made_up<bf16>(256, 64, 196)) | reduce(over<0, 2>(mean, variance)), chip).plan.bytes_per_load[0] == 8);
-  CHECK(compiles(from(made_up<float>(256, 64, 49)) | reduce(over<0, 2>(sum, argmax)), chip).plan.bytes_per_load[0] == 4);
+  CHECK(compiles(from(made_up<float>(256, 64, 49)) | reduce(over<0, 2>(sum, argmax)), chip).plan.striped);
+  CHECK(compiles(from(made_up<bf16>(256, 1000, 49), made_up<float>(256, 1000, 49)) | reduce(over<0, 2>(sum(_1 * _2))), chip).plan.striped);
+  CHECK_FALSE(compiles(from(made_up<float>(256, 64, 31)) | reduce(over<0, 2>(sum)), chip).plan.striped); // a warp reaches over two ends
   CHECK(compiles(from(made_up<float>(256, 64, 7)) | reduce(over<0, 2>(sum)), chip).plan.route == axes_route::threads_across_groups); // half a sector
 }
 
@@ -113,6 +116,7 @@ TEST_CASE("wide states, several columns, masks, and folds that do not commute") 
   compiles(from(made_up<float>(1000, 1000), made_up<double>(1000, 1000)) | reduce(over<0>(sum(_1 * _2), argmax(_2))), chip);
   CHECK(compiles(from(made_up<float>(4000, 1000)) | reduce(over<0>(ordered)), chip).plan.warps_on_lanes == 1);
   compiles(from(made_up<float>(4000, 1000)) | reduce(over<1>(ordered)), chip);
+  CHECK(compiles(from(made_up<float>(64, 1000, 49)) | reduce(over<0, 2>(ordered)), chip).plan.striped);
   compiles(from(made_up<bf16>(4000, 1024)) | reduce(over<0>(mean)), chip);
 }
 

@@ -116,7 +116,7 @@ __device__ __forceinline__ void load_whole_leaf(Program const& p, axes_layout co
   if constexpr (P.threads_apart)
     to.template load_threads_apart<true>(p, at, place_of.origin, start, shape_of<Program>.elements());
   else if constexpr (P.rows_apart)
-    to.load_rows_apart(p, at.reduced[at.reduced_axes - 1], [&](int r) { return place_of(start + r * shape_of<Program>.lanes()); });
+    to.load_rows_apart(p, at.reduced[at.reduced_axes - 1], place_of(start + i64(threadIdx.x % 32) * shape_of<Program>.lanes()));
   else
     to.template load<true>(p, at, place_of(start), shape_of<Program>.elements());
 }

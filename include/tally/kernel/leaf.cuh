@@ -102,12 +102,7 @@ struct running_fold<P, Leaf, Slot> {
     if constexpr (!P.sources_are_striped() && !spread) {
       return combine_warp<rows>(combine, of_row, thread);
     } else if constexpr (spread) {
-#pragma unroll
-      for (int h = 1; h < rows; h *= 2) // the rows' trees side by side
-#pragma unroll
-        for (int r = 0; r < rows; r += 2 * h)
-          of_row[r] = merge_trees(combine, of_row[r], of_row[r + h], h, thread);
-      return trees_in_order<rows>(of_row[0], thread);
+      return parts_in_order(combine, of_row, thread); // the rows' trees side by side
     } else {
       return combine_in_registers(combine, of_row);
     }

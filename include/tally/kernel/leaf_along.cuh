@@ -85,6 +85,8 @@ private:
       s[v] = running.close(l.monoid, v);
     if constexpr (P.realigned != 0)
       return combine_turned(combine, s, turn);
+    else if constexpr (P.striped)
+      return parts_in_order(combine, s, int(threadIdx.x % 32));
     else
       return combine_in_registers(combine, s);
   }
@@ -107,10 +109,10 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
   __device__ __forceinline__ static int rows_present(int left) {
     return Fit || P.one_leaf ? rows : left < (rows - 1) * per_row ? (left - 1) / per_row + 1 : rows;
   }
-  __device__ __forceinline__ static int first_of_thread() { return int(threadIdx.x % P.threads_along()) * lanes; }
+  __device__ __forceinline__ static int first_of_thread() { return int(threadIdx.x % P.threads_along()) * (P.striped ? 1 : lanes); }
   /// Element v of this thread, in every row of the leaf.
   __device__ __forceinline__ int in_row(int v) const {
-    return P.realigned != 0 ? (first_of_thread() - turn + v) & (per_row - 1) : first_of_thread() + v;
+    return P.realigned != 0 ? (first_of_thread() - turn + v) & (per_row - 1) : first_of_thread() + v * (P.striped ? P.threads_along() : 1);
   }
   /// Whether all elements of row r exist: of a leaf that is its group, all rows but the last are whole.
   template <bool Fit>
@@ -136,12 +138,17 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
       at.offset[c] += P.standing >> c & 1 ? 0 : e;
     return at;
   }
-  /// Loads a leaf whose rows lie apart, the r-th from place_of(r) on.
-  template <class PlaceOf>
-  __device__ __forceinline__ void load_rows_apart(Program const& p, grid_axis const& along, PlaceOf const& place_of) {
+  /// Loads a leaf whose rows lie apart; thread r of the warp has found where the r-th begins, so that nobody divides for more than one.
+  __device__ __forceinline__ void load_rows_apart(Program const& p, grid_axis const& along, Place const& of_row) {
+    static_assert(rows <= 32);
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
-      values.template load<true>(p.columns, behind(place_of(r), along, first_of_thread()), r, along, lanes);
+    for (int r = 0; r < rows; ++r) {
+      Place at = of_row;
+#pragma unroll
+      for (int c = 0; c < int(sizeof...(Columns)); ++c)
+        at.offset[c] = __shfl_sync(~0u, of_row.offset[c], r);
+      values.template load<true>(p.columns, behind(at, along, first_of_thread()), r, along, lanes);
+    }
   }
   /// Loads the leaf that begins with element `start` of a group of two axes, and has `left` elements: where each thread's lie, on one run or on two, is its own.
   template <bool Fit>
@@ -152,13 +159,16 @@ struct loaded_leaf<P, program<pack<Columns...>, Leaves...>> {
     int in_run = int(start + first_of_thread() - row * run);
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      int const there = Fit ? lanes : left - r * per_row - first_of_thread();
+      int const there = Fit ? per_row : left - r * per_row - first_of_thread();
       Place at = origin;
       if (Fit || there > 0) { // else what is first is read, and not looked at
         at.move(outer, row);
         at.move(along, in_run);
       }
-      values.load_across_runs(p.columns, at, r, along, outer, run - in_run, there);
+      if constexpr (P.striped)
+        values.load_striped(p.columns, at, r, along, outer, run - in_run, there);
+      else
+        values.load_across_runs(p.columns, at, r, along, outer, run - in_run, there);
       in_run += over, row += runs_of_row;
       if (in_run >= run)
         in_run -= run, ++row;

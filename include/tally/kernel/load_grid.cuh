@@ -9,68 +9,79 @@
 namespace tally::inline v0::kernel {
 
 /// As many elements further on, row by row: how far along every axis, and in memory.
-template <int Rank>
+template <memory_column Column>
 struct grid_steps {
-  i64 along[Rank], offset;
-  template <class Column>
+  static constexpr int rank = Column::rank;
+  int in_row;
+  i64 along[rank]; ///< but the innermost axis
+  i64 offset;
   __device__ __forceinline__ grid_steps(Column const& c, u32 elements) : offset(0) {
+    u32 of_axis[rank];
 #pragma unroll
-    for (int k = Rank - 1; k > 0; --k) {
+    for (int k = rank - 1; k > 0; --k) {
       if (c.extents[k] > i64(elements)) {
-        along[k] = elements;
+        of_axis[k] = elements;
         elements = 0;
       } else {
         u32 const extent = u32(c.extents[k]);
-        along[k] = elements % extent;
+        of_axis[k] = elements % extent;
         elements /= extent;
       }
+    }
+    of_axis[0] = elements;
+    in_row = int(of_axis[rank - 1]);
+#pragma unroll
+    for (int k = 0; k < rank; ++k) {
+      along[k] = of_axis[k];
       offset += along[k] * c.strides[k];
     }
-    along[0] = elements;
-    offset += along[0] * c.strides[0];
   }
 };
 
-/// Where an element of a column with axes is: its index along each, and how far in memory.
-template <int Rank>
+/// Where an element of a column with axes is: in memory, in its row and along the other axes. It goes no further than a leaf reaches, so that 32 bits say what is
+/// left of a row; along the outermost axis there is no end.
+template <memory_column Column>
 struct grid_walk {
-  i64 index[Rank], offset;
-  template <class Column>
-  __device__ __forceinline__ grid_walk(Column const& c, i64 i) : offset(0) {
-    i64 left = c.first + i;
+  static constexpr int rank = Column::rank;
+  using T = typename Column::value_type;
+  T const* at;
+  int left; ///< elements from it to the end of its row, if it ends within a leaf
+  i64 index[rank]; ///< but along the innermost axis
+
+  __device__ __forceinline__ static int within_leaf(i64 elements) { return int(elements < 1 << 30 ? elements : 1 << 30); }
+  __device__ __forceinline__ grid_walk(Column const& c, i64 i) : at(c.data) {
+    i64 above = c.first + i;
 #pragma unroll
-    for (int k = Rank - 1; k > 0; --k) {
-      i64 const above = left / c.extents[k];
-      index[k] = left - above * c.extents[k];
-      offset += index[k] * c.strides[k];
-      left = above;
+    for (int k = rank - 1; k > 0; --k) {
+      i64 const here = above;
+      above /= c.extents[k];
+      index[k] = here - above * c.extents[k];
+      at += index[k] * c.strides[k];
     }
-    index[0] = left;
-    offset += left * c.strides[0];
+    index[0] = above;
+    at += above * c.strides[0];
+    left = within_leaf(c.extents[rank - 1] - index[rank - 1]);
   }
-  template <class Column>
-  __device__ __forceinline__ void move(Column const& c, grid_steps<Rank> const& by) {
-    offset += by.offset;
-    i64 carried = 0;
+  __device__ __forceinline__ void move(Column const& c, grid_steps<Column> const& by) {
+    at += by.offset;
+    left -= by.in_row;
+    if constexpr (rank > 1) {
+      bool ends = left <= 0;
+      left += ends ? within_leaf(c.extents[rank - 1]) : 0;
+      at += ends ? next_but_extent(c, rank - 1) : 0;
 #pragma unroll
-    for (int k = Rank - 1; k > 0; --k) {
-      index[k] += by.along[k] + carried;
-      bool const ends = index[k] >= c.extents[k];
-      carried = ends;
-      index[k] -= ends ? c.extents[k] : 0;
-      offset += ends ? c.strides[k - 1] - c.extents[k] * c.strides[k] : 0;
+      for (int k = rank - 2; k > 0; --k) {
+        index[k] += by.along[k] + ends;
+        ends = index[k] >= c.extents[k];
+        index[k] -= ends ? c.extents[k] : 0;
+        at += ends ? next_but_extent(c, k) : 0;
+      }
     }
-    index[0] += by.along[0] + carried;
   }
-  template <class Column>
-  __device__ __forceinline__ auto const* address(Column const& c) const {
-    return c.data + offset;
-  }
-  /// Elements from it to the end of its row.
-  template <class Column>
-  __device__ __forceinline__ i64 left_of_row(Column const& c) const {
-    return c.extents[Rank - 1] - index[Rank - 1];
-  }
+
+private:
+  /// From behind the end of axis k to the next index along the axis above.
+  __device__ __forceinline__ static i64 next_but_extent(Column const& c, int k) { return c.strides[k - 1] - c.extents[k] * c.strides[k]; }
 };
 
 /// Copies one element: by a load of its type, where memcpy would not know how memory is aligned.
@@ -82,46 +93,88 @@ __device__ __forceinline__ void load_element(unsigned char* to, T const* from) {
 
 /// Groups: at once, or lane by lane where a row may end within one.
 template <plan P, int Rows, memory_column Column, source_choice Choice>
-  requires(finds_its_row(Choice.load) && Choice.load != load_primitive::grid_two_ldg)
+  requires(finds_its_row(Choice.load) && Choice.load != load_primitive::grid_two_ldg && Choice.load != load_primitive::grid_words_ldg)
 struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::value_type> {
   using T = typename Column::value_type;
   static constexpr int group = P.lanes_per_group, size = int(sizeof(T));
 
   __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
-    grid_walk<Column::rank> walk(c, first + thread * group);
-    grid_steps<Column::rank> const row(c, 32 * group), lane(c, 1);
+    grid_walk<Column> walk(c, first + thread * group);
+    grid_steps<Column> const row(c, 32 * group), lane(c, 1);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
       if constexpr (Choice.load == load_primitive::grid_same_ldg) {
-        T const one = *walk.address(c);
+        T const one = *walk.at;
 #pragma unroll
         for (int k = 0; k < group; ++k)
           memcpy(this->bytes[r] + k * size, &one, size);
       } else if constexpr (Choice.load == load_primitive::grid_vector_ldg) {
-        auto const* const from = walk.address(c);
 #pragma unroll
         for (int k = 0; k < group; k += Choice.bytes_per_load / size)
           if constexpr (Choice.bytes_per_load > size)
-            load_read_only<Choice.bytes_per_load>(this->bytes[r] + k * size, from + k);
+            load_read_only<Choice.bytes_per_load>(this->bytes[r] + k * size, walk.at + k);
           else
-            load_element(this->bytes[r] + k * size, from + k);
+            load_element(this->bytes[r] + k * size, walk.at + k);
       } else {
-        auto const* const from = walk.address(c);
-        if (walk.left_of_row(c) >= group) { // most groups lie on one row
+        if (walk.left >= group) { // most groups lie on one row, whose elements are neighbours, or there is no room for a group on any
 #pragma unroll
           for (int k = 0; k < group; ++k)
-            load_element(this->bytes[r] + k * size, from + k * c.strides[Column::rank - 1]);
+            load_element(this->bytes[r] + k * size, walk.at + k);
         } else {
           auto each = walk;
 #pragma unroll
           for (int k = 0; k < group; ++k) {
-            load_element(this->bytes[r] + k * size, each.address(c));
+            load_element(this->bytes[r] + k * size, each.at);
             each.move(c, lane);
           }
         }
       }
       walk.move(c, row);
     }
+  }
+};
+
+/// The words of 4 bytes around a group, from which its lanes are picked when they are folded, so that nothing waits for what is loaded. A group on two rows, and
+/// one whose words may begin or end outside of the column, comes lane by lane.
+template <plan P, int Rows, memory_column Column, source_choice Choice>
+  requires(Choice.load == load_primitive::grid_words_ldg)
+struct loaded<P, Rows, Column, Choice> {
+  using T = typename Column::value_type;
+  static constexpr int group = P.lanes_per_group, per_word = 4 / int(sizeof(T)), words = group / per_word;
+  alignas(16) u32 around[Rows][words + 1];
+  int front[Rows]; ///< bytes of the first word that are in front of the group
+
+  __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
+    grid_walk<Column> walk(c, first + thread * group);
+    grid_steps<Column> const row(c, 32 * group), last_lane(c, group - 1);
+    constexpr int beyond = group + per_word; ///< behind the end of words that begin with the group
+    u32 const inside = u32(c.extents[Column::rank - 1]) - (beyond + per_word - 1);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      if (u32(walk.left - beyond) <= inside) {
+        u64 const at = reinterpret_cast<u64>(walk.at);
+        front[r] = int(at % 4);
+#pragma unroll
+        for (int i = 0; i < words + 1; ++i)
+          around[r][i] = __ldg(reinterpret_cast<u32 const*>(at - at % 4) + i);
+      } else {
+        front[r] = 0;
+        around[r][words] = 0;
+        auto last = walk;
+        last.move(c, last_lane);
+        T const* const of_next = last.at - (group - 1);
+#pragma unroll
+        for (int k = 0; k < group; ++k)
+          load_element(reinterpret_cast<unsigned char*>(around[r]) + k * sizeof(T), (k < walk.left ? walk.at : of_next) + k);
+      }
+      walk.move(c, row);
+    }
+  }
+  __device__ __forceinline__ T at(Column const&, i64, int r, int k, int) const {
+    u32 const word = __byte_perm(around[r][k / per_word], around[r][k / per_word + 1], 0x3210 + 0x1111 * front[r]);
+    T v;
+    memcpy(&v, reinterpret_cast<unsigned char const*>(&word) + k % per_word * sizeof(T), sizeof(T));
+    return v;
   }
 };
 
@@ -134,16 +187,15 @@ struct loaded<P, Rows, Column, Choice> {
   int in_row[Rows]; ///< lanes of the group that lie on the first
 
   __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
-    grid_walk<Column::rank> walk(c, first + thread * P.lanes_per_group);
-    grid_steps<Column::rank> const row(c, 32 * P.lanes_per_group), last_lane(c, P.lanes_per_group - 1);
+    grid_walk<Column> walk(c, first + thread * P.lanes_per_group);
+    grid_steps<Column> const row(c, 32 * P.lanes_per_group), last_lane(c, P.lanes_per_group - 1);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
-      i64 const here = walk.left_of_row(c);
-      in_row[r] = here < P.lanes_per_group ? int(here) : P.lanes_per_group;
+      in_row[r] = walk.left < P.lanes_per_group ? walk.left : P.lanes_per_group;
       auto end = walk;
       end.move(c, last_lane);
-      of_row[r] = *walk.address(c);
-      of_next[r] = *end.address(c);
+      of_row[r] = *walk.at;
+      of_next[r] = *end.at;
       walk.move(c, row);
     }
   }
@@ -157,13 +209,13 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
   using T = typename Column::value_type;
 
   __device__ __forceinline__ void load(Column const& c, i64 first, int thread) {
-    grid_walk<Column::rank> walk(c, first + thread);
-    grid_steps<Column::rank> const warp(c, 32);
+    grid_walk<Column> walk(c, first + thread);
+    grid_steps<Column> const warp(c, 32);
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
 #pragma unroll
       for (int k = 0; k < P.lanes_per_group; ++k) {
-        load_element(this->bytes[r] + k * sizeof(T), walk.address(c));
+        load_element(this->bytes[r] + k * sizeof(T), walk.at);
         walk.move(c, warp);
       }
   }

@@ -95,6 +95,21 @@ struct strip_values {
       }
     }
   }
+  /// Every 32nd element from `offset` on, `here` of the elements up to the end of its run of `run`, which is 32 at least, the others `jump` elements further on for
+  /// every run that ends before them; what is not among the first `there` is read from the first.
+  __device__ __forceinline__ void load_striped(Column const& c, i64 offset, int k, int here, int run, i64 jump, int there) {
+    if constexpr (held) {
+      T const* const first = c.data + offset;
+      T const* from = first;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        if (v > 0 && v * 32 >= here)
+          from += jump, here += run;
+        T const one = *(v * 32 < there ? from + ((P.standing >> I & 1) != 0 ? 0 : v * 32) : first);
+        memcpy(bytes[k] + v * sizeof(T), &one, sizeof(T));
+      }
+    }
+  }
   /// Elements of a realigned column from the start of a piece to an offset.
   __device__ __forceinline__ static int turn(Column const& c, i64 offset) {
     if constexpr (realigned)
@@ -170,6 +185,8 @@ struct strip_rows<P, I, Count, V> {
   template <class Place>
   __device__ __forceinline__ void load_across_runs(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
   template <class Place>
+  __device__ __forceinline__ void load_striped(pack<> const&, Place const&, int, grid_axis const&, grid_axis const&, int, int) {}
+  template <class Place>
   __device__ __forceinline__ int turn(pack<> const&, Place const&) const {
     return 0;
   }
@@ -204,6 +221,13 @@ struct strip_rows<P, I, Count, V, Column, Columns...> {
                                                    int here, int there) {
     this->here.load_across_runs(c.first, at.offset[I], k, along.steps[I], here, outer.steps[I] - along.extent * along.steps[I], there);
     rest.load_across_runs(c.rest, at, k, along, outer, here, there);
+  }
+  /// The same of every 32nd neighbour, over as many runs as it takes.
+  template <class Place>
+  __device__ __forceinline__ void load_striped(pack<Column, Columns...> const& c, Place const& at, int k, grid_axis const& along, grid_axis const& outer, int here,
+                                               int there) {
+    this->here.load_striped(c.first, at.offset[I], k, here, int(along.extent), outer.steps[I] - along.extent * along.steps[I], there);
+    rest.load_striped(c.rest, at, k, along, outer, here, there);
   }
   /// Realigned columns, as in strip_values; they all begin as far behind a piece.
   template <class Place>

@@ -112,14 +112,25 @@ __device__ __forceinline__ State combine_turned(Combine const& combine, State (&
   return s[0];
 }
 
-/// N trees over the warp, then a tree over their N roots; lane 0 has the root.
+/// The first steps of N trees over the warp, of which lane t goes on with tree t % N, in s[0].
 template <int N, class Combine, class State>
-__device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)[N], int lane) {
+__device__ __forceinline__ void merge_trees(Combine const& combine, State (&s)[N], int lane) {
 #pragma unroll
   for (int h = 1; h < N; h *= 2)
 #pragma unroll
     for (int k = 0; k < N; k += 2 * h)
       s[k] = merge_trees(combine, s[k], s[k + h], h, lane);
+}
+/// Of N trees over the warp that are one behind the other: lane t has the part that comes t-th.
+template <int N, class Combine, class State>
+__device__ __forceinline__ State parts_in_order(Combine const& combine, State (&s)[N], int lane) {
+  merge_trees(combine, s, lane);
+  return trees_in_order<N>(s[0], lane);
+}
+/// N trees over the warp, then a tree over their N roots; lane 0 has the root.
+template <int N, class Combine, class State>
+__device__ __forceinline__ State combine_warp(Combine const& combine, State (&s)[N], int lane) {
+  merge_trees(combine, s, lane);
   State const root = finish_trees<N>(combine, s[0]);
   return combine_lanes<N>(combine, root, N, lane);
 }

@@ -51,11 +51,14 @@ constexpr bool holds_much(axes_facts const& f, axes_plan const& p) { return regi
 /// Threads along a group that must be resident on a multiprocessor, so that how chunks meet, which is rare, does not take registers from
 /// the loads, which are not. Fewer where a warp goes on from leaf to leaf, and where the lanes of short rows are turned. H200, 2026-11-23,
 /// sums of bf16 with room for 512, 768 and 1024 threads, us: 4096 x 65535 146, 147, 233; 256 x 1048576 + 1 135, 153, 180; 525314 x 511 154,
-/// 152, 168; of f32 4096 x 65536 240, 241, 246.
+/// 152, 168; of f32 4096 x 65536 240, 241, 246. Threads on runs of their own reckon more and have one leaf in flight: H100, 2026-11-26, runs of 49 and 196 of bf16 with
+/// room for 512 and 768, 268 and 251, 203 and 187.
 constexpr int threads_resident_along(axes_facts const& f, axes_plan const& p) {
   if (p.one_leaf)
     return p.realigned != 0 ? 512 : 1024;
-  return !p.one_leaf_a_warp ? 512 : !holds_much(f, p) ? 1024 : p.warps_per_group <= 3 ? 768 : 512;
+  if (p.one_leaf_a_warp && !holds_much(f, p))
+    return 1024;
+  return p.threads_apart || (p.one_leaf_a_warp && p.warps_per_group <= 3) ? 768 : 512;
 }
 
 /// Blocks that must be resident.
@@ -121,7 +124,7 @@ constexpr void cut_long_groups(axes_facts const& f, axes_plan& p, axes_cut& cut)
   i64 const of_warp = few ? 1 : ((cut.leaves - 1) / together + 1) * in_turn;
   p.warps_per_group = cut.chunks > 1 ? warps_going_on : int((cut.leaves - 1) / of_warp + 1);
   p.one_leaf_a_warp = cut.leaves_of_chunk <= p.warps_per_group;
-  p.batches = p.one_leaf_a_warp || f.of.state_bytes() > 8 ? 1 : 2;
+  p.batches = p.one_leaf_a_warp || p.threads_apart || f.of.state_bytes() > 8 ? 1 : 2;
   p.leaves_in_room = int(cut.leaves_of_chunk <= 32 ? power_of_two_from(cut.leaves_of_chunk) : most_leaves_of_block(f));
   i64 const groups_of_block = cut.leaves > 32 ? 1 : least_of(8 / p.warps_per_group, most_leaves_of_block(f) / p.leaves_in_room);
   p.warps_per_block = p.warps_per_group * int(groups_of_block < 1 ? 1 : groups_of_block);
@@ -161,6 +164,18 @@ constexpr int choose_realigned(axes_facts const& f, axes_plan const& p, int narr
   return realigned;
 }
 
+/// Whether threads on runs of their own load neighbouring elements, where a thread's neighbours would come one by one, too: then a warp loads from two or three
+/// sectors at once, not from sixteen. H100, 2026-11-26, runs of 49 of bf16 308 to 251 us, of f32 410 to 377; of wider loads, stripes are slower (98 of bf16 193 to
+/// 271, 196 190 to 245).
+constexpr bool pays_to_stripe(axes_facts const& f, axes_plan const& p) {
+  if (f.at.reduced[1].extent < 32)
+    return false;
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && (p.standing >> c & 1) == 0 && p.bytes_per_load[c] > size)
+      return false;
+  return true;
+}
+
 constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_not_list& why) {
   p.route = axes_route::threads_along_group;
   p.rows_apart = !leaves_on_runs(f, f.of.elements_per_leaf());
@@ -192,6 +207,7 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
       why.add("vector load where a group ends", "{0} elements are no multiple of {1}", c, f.at.extent, lanes);
   }
   p.realigned = choose_realigned(f, p, 2);
+  p.striped = p.threads_apart && pays_to_stripe(f, p);
   if (p.one_leaf)
     cut_short_groups(f, p, cut);
   else

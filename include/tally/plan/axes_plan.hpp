@@ -38,6 +38,7 @@ struct axes_plan {
   bool extent_fits;      ///< a group fills its lanes and rows
   bool rows_apart;       ///< along: rows of a leaf may lie on different runs of the innermost axis
   bool threads_apart;    ///< along: of two reduced axes, and the elements of a thread on one run of the inner one or on two
+  bool striped;          ///< threads apart: neighbouring threads load neighbouring elements one by one, those of a thread are 32 apart
   bool blocks_share;     ///< groups are cut into chunks
   bool one_leaf_a_warp;  ///< along: a warp folds one leaf at most
   bool in_windows;       ///< across: exact sums are folded in windows of a thread, and nothing along a tree

@@ -69,6 +69,8 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
       return "two loads for a group are for rows that are no shorter";
     if (p.sources[i].load == load_primitive::grid_vector_ldg && (f.sources[i].stride != 1 || f.sources[i].alignment() < p.sources[i].bytes_per_load))
       return "a vector load needs neighbours and an address aligned to its size";
+    if (p.sources[i].load == load_primitive::grid_words_ldg && !planning::in_words(f, f.sources[i]))
+      return "words around a group are for neighbours of less than a word, and rows that hold two groups";
     if (is_same_on_row(p.sources[i].load) && f.sources[i].stride != 0)
       return "one load for a group is for elements that are the same";
     if (p.sources[i].load == load_primitive::striped_ldg)

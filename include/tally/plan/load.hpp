@@ -144,9 +144,16 @@ constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
   return true;
 }
 
+/// Whether groups are picked from the words around them, but where a row ends: neighbours of which a word holds several.
+constexpr bool in_words(facts const& f, source_facts const& s) {
+  return s.stride == 1 && (s.bytes_per_element == 1 || s.bytes_per_element == 2) && s.address_alignment >= s.bytes_per_element && f.lanes_per_group % 4 == 0 &&
+         s.row > 2 * f.lanes_per_group && s.row < i64(1) << 30;
+}
 /// The load of a column with axes, along whose rows elements are neighbours or the same: in pieces as large as all rows allow.
 constexpr source_choice choose_grid_load(facts const& f, source_facts const& s) {
   i64 const size = s.bytes_per_element;
+  if (s.row % f.lanes_per_group != 0 && in_words(f, s))
+    return {load_primitive::grid_words_ldg, 4};
   if (s.row % f.lanes_per_group != 0)
     return {s.stride == 0 && s.row >= f.lanes_per_group ? load_primitive::grid_two_ldg : load_primitive::grid_ldg, int(size)};
   if (s.stride == 0)

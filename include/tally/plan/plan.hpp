@@ -26,10 +26,13 @@ enum class load_primitive {
   grid_vector_ldg, ///< of a column with axes: a group of lanes at once, as by vector_ldg, which lies on one row
   grid_same_ldg,   ///< the same where all elements of a row are one: one load for a group
   grid_two_ldg,    ///< that where a row may end within a group: a load for the row that begins it, and one for the row that ends it
-  grid_ldg         ///< of a column with axes where a row may end within a group: lane by lane
+  grid_words_ldg, ///< of a column with axes where a row may end within a group, of small elements: the words of 4 bytes around it
+  grid_ldg         ///< the same of other elements: lane by lane
 };
 constexpr bool is_same_on_row(load_primitive l) { return l == load_primitive::grid_same_ldg || l == load_primitive::grid_two_ldg; }
-constexpr bool finds_its_row(load_primitive l) { return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_ldg || is_same_on_row(l); }
+constexpr bool finds_its_row(load_primitive l) {
+  return l == load_primitive::grid_vector_ldg || l == load_primitive::grid_words_ldg || l == load_primitive::grid_ldg || is_same_on_row(l);
+}
 
 /// How the warps of a block combine their states.
 enum class block_algorithm {
