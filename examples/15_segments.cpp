@@ -24,6 +24,8 @@ int main() {
   auto const pipeline = from(rain, warm, cold)
     | reduce(by_segment(offsets, sum(_1), count_if(_1 > 0.f), max(_2), min(_3)),
              sum(_1));
+  auto const usual = from(warm) | by_segment(offsets, mean);
+  auto const unusual = from(warm) | map(_1 - let(usual)) | argmax;
 
   auto const months = offsets.size() - 1;
   constexpr auto far = std::numeric_limits<float>::infinity();
@@ -43,6 +45,20 @@ int main() {
   lesson.all_same("hottest day", highs, hottest);
   lesson.all_same("coldest day", lows, coldest);
   auto const wettest = std::size_t(std::ranges::max_element(millimetres.begin(), millimetres.end()) - millimetres.begin());
+  auto const day = lesson.run(unusual);
+  std::vector<float> means(months);
+  for (std::size_t month = 0; month < months; ++month) {
+    double total = 0;
+    for (auto d = std::size_t(offsets[month]); d < std::size_t(offsets[month + 1]); ++d) total += double(warm[d]);
+    means[month] = float(total / (offsets[month + 1] - offsets[month]));
+  }
+  std::size_t found = 0, of_month = 0;
+  float most = -far;
+  for (std::size_t month = 0; month < months; ++month)
+    for (auto d = std::size_t(offsets[month]); d < std::size_t(offsets[month + 1]); ++d)
+      if (warm[d] - means[month] > most) most = warm[d] - means[month], found = d, of_month = month;
+  lesson.same("the day warmest for its month", day, std::int64_t(found));
+  lesson.say("warmest for its month: " + dates[found] + ", " + gallery::text_of(warm[found]) + " degrees where the mean is " + gallery::text_of(means[of_month]));
   lesson.say("wettest month: " + dates[std::size_t(offsets[wettest])].substr(0, 7) + " with " +
              gallery::text_of(millimetres[wettest]) + " of " + gallery::text_of(all_rain) + " mm");
   lesson.draw(rain, "rain of every day, mm: 1461 days of Seattle");

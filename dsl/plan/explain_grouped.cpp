@@ -80,6 +80,12 @@ void word_domain(domain_description& d) {
   for (auto& f : d.of.folds) f.rounding = rounding(f, d.of.facts, order, reads(d));
 }
 
+/// The answers of segments and by key, whatever folds them again.
+void word_looked_up(domain_description& d) {
+  for (auto& s : d.of.sources)
+    if (s.looked_up && reads(d)) s.load = "looked up", s.why = "by the segment or the key of the element";
+}
+
 } // namespace
 } // namespace tally::words
 
@@ -105,7 +111,10 @@ void grouped_description::add(domain_description d) { domains.push_back(std::mov
 grouped_explanation::grouped_explanation(grouped_description facts_and_names) : about_(std::move(facts_and_names)) {
   for (auto& d : about_.domains) detail::place_domain(d, about_.head);
   words::plan_shared_reads(about_);
-  for (auto& d : about_.domains) words::word_domain(d);
+  for (auto& d : about_.domains) {
+    words::word_domain(d);
+    words::word_looked_up(d);
+  }
   words::word_shared_reads(about_);
   words::join_rows(about_);
   words::refuse_one_read(about_);

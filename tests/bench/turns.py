@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Times contestants on a GPU that take turns, for axes.py, let.py, mixed.py and operands.py. Test layer.
+# Times contestants on a GPU that take turns, for axes.py, let.py, let_groups.py, mixed.py and operands.py. Test layer.
 import argparse
 import datetime
 import sys

@@ -218,3 +218,73 @@ TEST_CASE("elements as wide as a store, and such that lie where their type allow
     CHECK(std::memcmp(pairs.back().data() + 1, centred.data(), std::size_t(16 * n) * 8) == 0);
   }
 }
+
+TEST_CASE("answers of segments, from offsets of the host and of the device") {
+  if (no_kernels()) return;
+  for (i64 const most : {1, 3, 40, 1000, 30000, 400000})
+    for (i64 const segments : {1, 70, 5000}) {
+      if (most * segments > 4'000'000) continue;
+      CAPTURE(most);
+      CAPTURE(segments);
+      std::vector<i64> offsets{0};
+      std::vector<int> narrow{0};
+      for (i64 s = 0; s < segments; ++s) {
+        offsets.push_back(offsets.back() + (s * 7919 + most) % (most + 1));
+        narrow.push_back(int(offsets.back()));
+      }
+      auto const x = moderate<float>(std::size_t(offsets.back()));
+      on_device<float> const dx(x);
+      on_device<i64> const there(offsets);
+      auto const n = i64(x.size());
+      auto const softmax = [](auto const& source, auto const& of) {
+        auto const greatest = source | by_segment(of, max);
+        auto const total = source | map(exp(_1 - let(greatest))) | by_segment(of, sum);
+        return source | map(exp(_1 - let(greatest)) / let(total)) | collect;
+      };
+      auto const shares = run(softmax(from(x), offsets), on::cpu);
+      CHECK(same_arrays(shares, run(softmax(from(x), narrow), on::gpu)));
+      CHECK(same_arrays(shares, run(softmax(from(shaped(dx.data(), n)), device(there.data(), segments + 1)), on::gpu)));
+      auto const source = from(x);
+      auto const mu = source | by_segment(narrow, mean);
+      same_on_both(source | filter(_1 > let(mu)) | reduce(count, sum(_1 - let(mu)), max));
+      same_on_both(source | map(_1 - let(mu)) | reduce(by_segment(offsets, mean(squared(_1)), argmax), sum));
+      same_on_both(source | histogram(_1 - let(mu), -4, 4, 50));
+      same_on_both(source | map(_1 - let(source | by_segment(narrow, count))) | collect);
+      same_on_both(source | sum(_1 * let(mu)), exact);
+    }
+  std::vector<float> const x(100, 1.f);
+  on_device<int> const wrong(std::vector<int>{0, 60, 40, 100}), early(std::vector<int>{0, 40, 99});
+  auto const beside = [&](on_device<int> const& offsets, i64 entries) {
+    return run(from(x) | map(_1 - let(from(x) | by_segment(device(offsets.data(), entries), max))) | collect, on::gpu);
+  };
+  CHECK_THROWS_AS(beside(wrong, 4), bad_offsets);
+  CHECK_THROWS_AS(beside(early, 3), bad_offsets);
+}
+
+TEST_CASE("answers by key, of keys in memory and computed, of the host and of the device") {
+  if (no_kernels()) return;
+  for (i64 const n : {1, 100, 4099, 300000})
+    for (int const bins : {1, 17, 40000}) {
+      CAPTURE(n);
+      CAPTURE(bins);
+      auto const x = moderate<float>(std::size_t(n));
+      std::vector<int> keys(x.size());
+      for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i] = int(i * 2654435761u % unsigned(bins));
+      on_device<float> const dx(x);
+      on_device<int> const dk(keys);
+      auto const scores = [&](auto const& source) {
+        auto const mu = source | by_key(_2, bins, mean(_1));
+        auto const apart = source | by_key(_2, bins, mean(squared(_1 - let(mu))));
+        return source | map((_1 - let(mu)) / sqrt(let(apart) + 1.f)) | collect;
+      };
+      auto const host = from(x, keys);
+      auto const expected = run(scores(host), on::cpu);
+      CHECK(same_arrays(expected, run(scores(host), on::gpu)));
+      CHECK(same_arrays(expected, run(scores(from(shaped(dx.data(), n), shaped(dk.data(), n))), on::gpu)));
+      same_on_both(host | reduce(sum(_1 * let(host | by_key(_2, bins, max(_1)))), count));
+      same_on_both(host | filter(_1 > let(host | by_key(_2, bins, mean(_1)))) | reduce(sum(_1), count));
+      same_on_both(from(x) | map(let(from(x) | histogram(-3, 3, 50))) | collect);
+      same_on_both(from(shaped(x, 1, n)) | map(_1 - let(from(shaped(x, 1, n)) | by_key(index_along<1> % 3, 3, sum(_1)))) | over<1>(sum));
+    }
+}

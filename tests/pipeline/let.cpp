@@ -206,3 +206,162 @@ TEST_CASE("a let of a whole source has the errors of its run") {
   auto const of_rows = from(shaped(wide, 1, 2)) | over<1>(sum.checked());
   CHECK_THROWS_AS(run(from(shaped(wide, 1, 2)) | map(_1 - let(of_rows)) | collect), overflow);
 }
+
+namespace {
+/// The answer of its segment for every element.
+template <class Answers, class Offset>
+auto seen_by_elements(Answers const& answers, std::vector<Offset> const& offsets) {
+  std::vector<std::remove_cvref_t<decltype(answers[0])>> seen;
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+    seen.insert(seen.end(), std::size_t(offsets[s + 1] - offsets[s]), answers[s]);
+  return seen;
+}
+
+/// Everything that may stand behind a let, beside the answers of segments and beside a column of them.
+template <class Offset>
+void beside_segments(std::vector<Offset> const& offsets) {
+  auto const x = uneven(std::size_t(offsets.back()));
+  CAPTURE(offsets.size());
+  CAPTURE(x.size());
+  auto const source = from(x);
+  auto const mu = source | by_segment(offsets, mean);
+  auto const seen = seen_by_elements(run(mu), offsets);
+  auto const beside = from(x, seen);
+  CHECK(same(run(source | map(_1 - let(mu)) | collect), run(beside | map(_1 - _2) | collect)));
+  CHECK(run(source | reduce(sum(_1 * let(mu)), sum(squared(_1 - let(mu))))) == run(beside | reduce(sum(_1 * _2), sum(squared(_1 - _2)))));
+  CHECK(run(source | filter(_1 > let(mu)) | reduce(count, sum, last.or_else(0.f))) == run(beside | filter(_1 > _2) | map(_1) | reduce(count, sum, last.or_else(0.f))));
+  auto const about = run(source | map(_1 - let(mu)) | by_segment(offsets, mean(squared(_1)), count, argmax));
+  auto const about_before = run(beside | map(_1 - _2) | by_segment(offsets, mean(squared(_1)), count, argmax));
+  CHECK(same(std::get<0>(about), std::get<0>(about_before)));
+  CHECK(same(std::get<1>(about), std::get<1>(about_before)));
+  CHECK(same(std::get<2>(about), std::get<2>(about_before)));
+  CHECK(same(run(source | histogram(_1 - let(mu), -3, 3, 20)), run(beside | histogram(_1 - _2, -3, 3, 20))));
+  CHECK(same(run(source | by_key(cast<int>(tally::index % 7), 7, sum(_1 - let(mu)))), run(beside | by_key(cast<int>(tally::index % 7), 7, sum(_1 - _2)))));
+  auto const seen_exactly = seen_by_elements(run(mu, exact), offsets);
+  CHECK(same(run(source | map(_1 - let(mu)) | collect, exact), run(from(x, seen_exactly) | map(_1 - _2) | collect)));
+}
+} // namespace
+
+TEST_CASE("answers of segments are seen by the elements of their own, whatever stands behind") {
+  beside_segments<i64>({0, 0, 5, 1300, 1301, 4000, 4000, 5003, 5003});
+  beside_segments<unsigned>({0, 1});
+  beside_segments<int>({0, 70000});
+  std::vector<int> uneven_offsets{0};
+  for (int s = 0; s < 3000; ++s)
+    uneven_offsets.push_back(uneven_offsets.back() + s * s % 41);
+  beside_segments(uneven_offsets);
+  std::vector<u64> large{0, 1024, 2048, 2049, 300000, 300007};
+  beside_segments(large);
+}
+
+TEST_CASE("softmax of segments: lets of segments in lets of segments") {
+  std::vector<int> const offsets{0, 3, 3, 1030, 4000};
+  auto const x = uneven(4000);
+  auto const source = from(x);
+  auto const greatest = source | by_segment(offsets, max);
+  auto const total = source | map(exp(_1 - let(greatest))) | by_segment(offsets, sum);
+  auto const shares = run(source | map(exp(_1 - let(greatest)) / let(total)) | collect);
+  std::vector<float> into(4000);
+  run_into(source | map(exp(_1 - let(greatest)) / let(total)) | collect, into);
+  CHECK(same(shares, into));
+  auto const tops = run(greatest);
+  auto const share = exp(_1 - _2) / _3;
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+    std::vector<float> const own(x.begin() + offsets[s], x.begin() + offsets[s + 1]);
+    float const whole = run(own | sum(exp(_1 - tops[s])));
+    bool good = true;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      good = good && shares[std::size_t(offsets[s]) + i] == share(own[i], tops[s], whole);
+    CHECK(good);
+  }
+}
+
+TEST_CASE("a let of segments needs offsets from the first element to the last") {
+  auto const x = uneven(100);
+  auto const beside = [&](std::vector<int> const& offsets, auto... more) { return run(from(x) | map(_1 - let(from(x) | by_segment(offsets, max))) | sum, more...); };
+  CHECK(beside({0, 40, 100}) < 0);
+  CHECK_THROWS_AS(beside({1, 40, 100}), bad_offsets);
+  CHECK_THROWS_AS(beside({0, 40, 99}), bad_offsets);
+  CHECK_THROWS_AS(beside({0, 60, 40, 100}), bad_offsets);
+  CHECK_THROWS_AS(beside({}), bad_offsets);
+  std::vector<int> const offsets{0, 40, 100};
+  CHECK_THROWS_AS(run(from(std::span(x).first(99)) | map(_1 - let(from(x) | by_segment(offsets, max))) | sum), extent_mismatch);
+  int const two_of_them = 2, one_of_them = 1;
+  std::vector<int> const more{0, 40, 100, 7, 3};
+  auto const counted = [&](int const& n) { return run(from(x) | map(_1 - let(from(x) | reduce(by_segment(more, max).as_many_as(&n)))) | sum); };
+  CHECK(counted(two_of_them) == beside({0, 40, 100}));
+  CHECK_THROWS_AS(counted(one_of_them), bad_offsets);
+  std::vector<float> const nothing;
+  std::vector<int> const begin{0};
+  CHECK(run(from(nothing) | map(_1 - let(from(nothing) | by_segment(begin, max))) | collect).size() == 0);
+}
+
+TEST_CASE("answers by key are seen by the elements that have it, whatever stands behind") {
+  i64 const n = 70001;
+  auto const x = uneven(std::size_t(n));
+  std::vector<int> shop(x.size());
+  for (std::size_t i = 0; i < shop.size(); ++i)
+    shop[i] = int(i * i % 97);
+  auto const source = from(x, shop);
+  auto const mu = source | by_key(_2, 97, mean(_1));
+  auto const means = run(mu);
+  std::vector<float> seen(x.size());
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    seen[i] = means[std::size_t(shop[i])];
+  auto const beside = from(x, shop, seen);
+  CHECK(same(run(source | map(_1 - let(mu)) | collect), run(beside | map(_1 - _3) | collect)));
+  CHECK(run(source | reduce(sum(squared(_1 - let(mu))), max(_1))) == run(beside | reduce(sum(squared(_1 - _3)), max(_1))));
+  CHECK(same(run(source | by_key(_2, 97, mean(squared(_1 - let(mu))))), run(beside | by_key(_2, 97, mean(squared(_1 - _3))))));
+  CHECK(run(source | filter(_1 > let(mu)) | count) == run(beside | filter(_1 > _3) | count));
+  auto const spread_of_key = source | by_key(_2, 97, stddev(_1));
+  auto const score = run(source | map((_1 - let(mu)) / let(spread_of_key)) | by_key(tally::index % 97 * (tally::index % 97) % 97, 97, sum(_1)));
+  CHECK(score.size() == 97);
+  auto const computed = source | by_key(_2 * 2 + 1, 200, sum(_1)); // no column of the source
+  auto const sums = run(computed);
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    seen[i] = sums[std::size_t(2 * shop[i] + 1)];
+  CHECK(same(run(source | map(_1 / let(computed)) | collect), run(from(x, seen) | map(_1 / _2) | collect)));
+  auto const in_bin = run(from(x) | map(let(from(x) | histogram(-1, 1, 8))) | collect);
+  auto const bins = run(from(x) | histogram(-1, 1, 8));
+  i64 outside = 0, inside = 0;
+  for (i64 i = 0; i < n; ++i)
+    outside += in_bin[std::size_t(i)] == 0;
+  for (i64 of : bins)
+    inside += of;
+  CHECK(outside == n - inside);
+  CHECK(outside > 0);
+}
+
+TEST_CASE("keys of a matrix, behind a filter, with strays and in the key of a let") {
+  i64 const rows = 37, n = 129;
+  auto const x = uneven(std::size_t(rows * n));
+  auto const source = from(shaped(x, rows, n));
+  auto const of_column = source | by_key(index_along<1> % 5, 5, max(_1)); // over both axes
+  auto const greatest = run(of_column);
+  auto const differences = run(source | map(let(of_column) - _1) | collect);
+  bool good = true;
+  for (i64 r = 0; r < rows; ++r)
+    for (i64 c = 0; c < n; ++c)
+      good = good && differences(r, c) == greatest(c % 5) - x[std::size_t(r * n + c)];
+  CHECK(good);
+  CHECK(run(source | over<1>(max(let(of_column) - _1))).size() == std::size_t(rows));
+  std::vector<int> keys(x.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = int(i % 7) - 1;
+  auto const flat = from(x, keys);
+  CHECK_THROWS_AS(run(flat | map(let(flat | by_key(_2, 6, count))) | collect), key_out_of_range);
+  auto const held = run(flat | map(let(flat | filter(_2 >= 0) | by_key(_2, 6, count))) | collect);
+  auto const dropped = run(flat | map(let(flat | reduce(by_key(_2, 6, count).dropping_strays()))) | collect);
+  CHECK(same(held, dropped));
+  CHECK(held(0) == 0); // key -1
+  CHECK(held(1) == i64(x.size() / 7 + (x.size() % 7 > 1)));
+  auto const below = flat | by_key(select(_1 < let(from(x) | mean), 0, 1), 2, count);
+  auto const of_side = run(flat | map(let(below)) | collect);
+  auto const sides = run(below);
+  float const middle = run(from(x) | mean);
+  bool found = true;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    found = found && of_side[i] == sides[x[i] < middle ? 0 : 1];
+  CHECK(found);
+  CHECK_THROWS_AS(run(from(std::span(x).first(99)) | map(let(flat | by_key(_2 + 1, 7, count))) | collect), extent_mismatch);
+}

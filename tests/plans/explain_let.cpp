@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
@@ -271,4 +272,24 @@ TEST_CASE("the PTX holds the one kernel of rows, or one for each pass") {
   auto const three = explain(softmax_of(from(matrix<float>(64, 600000))), targets::h200).ptx();
   CHECK_FALSE(says(three, "rows_with_let"));
   for (char const* part : {"along_group", "elements", "// collect\n", "// let(over<1>(max(_1)))\n"}) CHECK_MESSAGE(says(three, part), part);
+}
+
+TEST_CASE("answers of segments are folded before, and looked up by offsets") {
+  float const* const x = reinterpret_cast<float const*>(std::uintptr_t(0x7f0000000000));
+  int const* const offsets = reinterpret_cast<int const*>(std::uintptr_t(0x7f8000000000));
+  auto const source = from(shaped(x, i64(1) << 24));
+  auto const mu = source | by_segment(device(offsets, 1001), mean);
+  auto const e = explain(source | map(_1 - let(mu)) | collect, targets::h200);
+  auto const& d = e.details().domains;
+  REQUIRE(d.size() == 2);
+  CHECK(d[0].name == "let(by_segment(i32[1001], mean(_1)))");
+  CHECK(d[0].route == "segments");
+  CHECK(d[1].of.sources[0].load == "vector_ldg, 16 B per load");
+  CHECK(d[1].of.sources[1].load == "looked up");
+  CHECK(e.details().passes() == 2);
+  CHECK(says(e.text(), "its groups are no rows"));
+  CHECK(explain(source | sum(_1 * let(mu)), targets::h200).details().domains[1].of.sources[1].load == "looked up");
+  CHECK(explain(source | reduce(by_segment(device(offsets, 1001), sum(_1 - let(mu)))), on::cpu).details().domains[1].of.sources[1].load == "looked up");
+  if (!gpu::can_compile()) return;
+  for (char const* part : {"earlier_of_segment", "// collect\n", "// let(by_segment(i32[1001], mean(_1)))\n"}) CHECK_MESSAGE(says(e.ptx(), part), part);
 }

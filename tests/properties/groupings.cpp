@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random pipelines with segments, keys that are known and not, and histograms: every group against `run` of its elements alone. Sums
+// Random pipelines with segments, keys that are known and not, histograms, and lets of these: every group against `run` of its elements alone. Sums
 // of floats by key round once, so theirs is asked for under exact. Test layer.
 #include "recipe.hpp"
 
+#include <cstring>
 #include <map>
 
 namespace {
@@ -136,6 +137,46 @@ finding check_histogram(dice& d) {
   return compare<0>(d, arrays, bins, [&](i64 g) -> auto& { return members[std::size_t(g)]; }, of, folds, exact);
 }
 
+/// Elements beside the answers of their segment and of their key, as lets and as columns of answers that were run before.
+template <class T, class K>
+finding check_lets(dice& d) {
+  random_column<T> const of(d);
+  auto const n = static_cast<i64>(of.x.size());
+  std::vector<i64> cuts{0, n};
+  for (i64 more = d.below(d.percent(50) ? 8 : 300); more > 0; --more)
+    cuts.push_back(d.percent(30) ? cuts.back() : d.below(n + 1));
+  std::sort(cuts.begin(), cuts.end());
+  i64 const bins = 1 + d.below(d.percent(50) ? 5 : 127);
+  auto const keys = random_keys<K>(d, of.x.size(), bins);
+  auto const source = from(of.x, keys);
+  auto const of_segment = from(of.x) | filter(_1 >= of.least) | by_segment(cuts, sum(_1));
+  auto const of_key = source | filter(_1 >= of.least) | by_key(_2, bins, max(_1).or_else(T(3)));
+  auto const segments = run(of_segment);
+  auto const tops = run(of_key);
+  std::vector<std::remove_cvref_t<decltype(segments[0])>> segment_of;
+  for (std::size_t s = 0; s + 1 < cuts.size(); ++s)
+    segment_of.insert(segment_of.end(), std::size_t(cuts[s + 1] - cuts[s]), segments[s]);
+  std::vector<T> top_of;
+  for (K const k : keys)
+    top_of.push_back(tops[std::size_t(k)]);
+  auto const beside = from(of.x, keys, segment_of, top_of);
+  auto const where = on::cpu.threads(of.threads);
+  auto const alike = [](auto const& a, auto const& b) {
+    return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), std::size_t(a.size()) * sizeof(a[0])) == 0);
+  };
+  auto const [less, most] = run(source | map(_1 - let(of_segment), let(of_key)) | collect, where);
+  auto const [less_before, most_before] = run(beside | map(_1 - _3, _4) | collect);
+  if (!alike(less, less_before) || !alike(most, most_before))
+    return "elements beside lets are not those beside their answers [" + of.text() + "]";
+  auto const whole = run(source | sum(_1 - let(of_segment)), where);
+  auto const whole_before = run(from(of.x, segment_of) | sum(_1 - _2));
+  auto const again = run(source | by_segment(cuts, max(_1 - let(of_segment)).or_else(0), count_if(_1 < let(of_key))), where);
+  auto const again_before = run(beside | by_segment(cuts, max(_1 - _3).or_else(0), count_if(_1 < _4)));
+  if (!same(whole, whole_before) || !alike(std::get<0>(again), std::get<0>(again_before)) || !alike(std::get<1>(again), std::get<1>(again_before)))
+    return "folds beside lets are not those beside their answers [" + of.text() + "]";
+  return {};
+}
+
 constexpr auto of_any_order = [] { return make_pack(sum(_1), count, max(_1).or_else(3)); };
 constexpr auto means = [] { return make_pack(mean(_1).or_else(1), min(_1).or_else(2)); };
 constexpr auto in_order = [] { return make_pack(logsumexp(_1), first(_1).or_else(5)); };
@@ -155,6 +196,8 @@ using any_order = decltype(of_any_order);
            named_check{"sum, count and max of i32", "group_by of u32", &check_found_keys<i32, u32, any_order>},
            named_check{"sum, count and max of f32", "histogram", &check_histogram<float, any_order>},
            named_check{"sum, count and max of f64", "histogram", &check_histogram<double, any_order>},
+           named_check{"elements of f32", "let of segments and keys of i8", &check_lets<float, std::int8_t>},
+           named_check{"elements of i32", "let of segments and keys of i64", &check_lets<i32, i64>},
        })
     checks().push_back(c);
   return true;

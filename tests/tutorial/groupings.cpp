@@ -66,6 +66,9 @@ TEST_CASE("segments") {
   std::vector<int> const offsets{0, 2, 2, 5};
   auto const sums = run(from(price) | reduce(by_segment(offsets, sum)));
   CHECK(list(sums) == std::vector<float>{14, 0, 10.5f});
+
+  auto const mu = from(price) | by_segment(offsets, mean);
+  CHECK(list(run(from(price) | map(_1 - let(mu)) | collect)) == std::vector<float>{-3, 3, -1, -3.5f, 4.5f});
 }
 
 TEST_CASE("all together, under a filter") {

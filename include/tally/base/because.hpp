@@ -267,8 +267,8 @@ struct a_let_has_the_axes_of_its_source : ill_formed {
 };
 template <class... Given>
 struct let_takes_one_answer : ill_formed {
-  static_assert(never<Given...>, "[tally-R35] let(r): r is a pipeline that ends with one fold, or with over<...>(fold) of one fold, such "
-                                 "as from(shaped(x, rows, n)) | over<1>(mean). docs/errors.md#R35");
+  static_assert(never<Given...>, "[tally-R35] let(r): r is a pipeline that ends with one fold, or with over<...>, by_segment, by_key of "
+                                 "all axes or histogram of one fold, such as from(shaped(x, rows, n)) | over<1>(mean). docs/errors.md#R35");
 };
 template <class... Given>
 struct collect_leaves_nothing_out : ill_formed {

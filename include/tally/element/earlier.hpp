@@ -50,6 +50,60 @@ struct sole_answer {
   constexpr sole_answer from(i64) const { return *this; }
 };
 
+/// Which segment holds every so many elements: the last of so many that begins there or in front.
+template <class Offset>
+struct segment_of_milestone {
+  using value_type = i64;
+  static constexpr bool lowerable = true;
+  static constexpr int shift = 10; ///< a milestone stands at every 2^shift elements
+  Offset const* offsets;
+  i64 segments;
+  i64 first = 0;
+  TALLY_INLINE constexpr i64 at(i64 i) const {
+    i64 low = 0, high = segments;
+    while (high - low > 1) {
+      i64 const middle = low + (high - low) / 2;
+      if (static_cast<i64>(offsets[middle]) <= (first + i) << shift)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  constexpr segment_of_milestone from(i64 i) const { return {offsets, segments, first + i}; }
+  /// Milestones around so many elements.
+  static constexpr i64 around(i64 elements) { return (elements >> shift) + 2; }
+};
+
+/// Answers of segments, each seen by the elements of its own: segment s holds those from offset s on and in front of the next offset, and all are in one. Behind
+/// the last element, where kernels ask and do not look, it is the last.
+template <class T, class Offset>
+struct earlier_of_segment {
+  using value_type = T;
+  static constexpr bool lowerable = true;
+  T const* answers;
+  Offset const* offsets;
+  i64 const* of_milestone;
+  i64 elements, segments;
+  i64 first = 0;
+  TALLY_INLINE constexpr T at(i64 i) const { return answers[segment_of(i)]; }
+  /// That of a segment whose number is known.
+  TALLY_INLINE constexpr T of_segment(i64 s) const { return answers[s < segments ? s : segments - 1]; }
+  TALLY_INLINE constexpr i64 segment_of(i64 i) const {
+    i64 const element = first + i < elements ? first + i : elements - 1, milestone = element >> segment_of_milestone<Offset>::shift;
+    i64 low = of_milestone[milestone], high = of_milestone[milestone + 1] + 1;
+    while (high - low > 1) {
+      i64 const middle = low + (high - low) / 2;
+      if (static_cast<i64>(offsets[middle]) <= element)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  constexpr earlier_of_segment from(i64 i) const { return {answers, offsets, of_milestone, elements, segments, first + i}; }
+};
+
 /// One value, again and again.
 template <class T>
 struct repeated {
@@ -59,6 +113,32 @@ struct repeated {
   TALLY_INLINE constexpr T at(i64) const { return value; }
   constexpr repeated from(i64) const { return *this; }
 };
+
+/// Answers by key, each seen by the elements that have it; one that has none sees what a group of nothing has. Behind the last element it is the last.
+template <class T, class Key>
+struct earlier_of_key {
+  using value_type = T;
+  static constexpr bool lowerable = true;
+  T const* answers;
+  Key const* keys; ///< of every element
+  i64 bins;
+  T of_nothing;
+  i64 elements;
+  i64 first = 0;
+  TALLY_INLINE constexpr T at(i64 i) const {
+    u64 const key = static_cast<u64>(static_cast<i64>(keys[first + i < elements ? first + i : elements - 1]));
+    return key < static_cast<u64>(bins) ? answers[key] : of_nothing;
+  }
+  constexpr earlier_of_key from(i64 i) const { return {answers, keys, bins, of_nothing, elements, first + i}; }
+};
+
+/// Whether the elements of a column are found by a search, so that neighbours are better found together.
+template <class C>
+inline constexpr bool is_searched = false;
+template <class T, class Offset>
+inline constexpr bool is_searched<earlier_of_segment<T, Offset>> = true;
+template <class T, class Key>
+inline constexpr bool is_searched<earlier_of_key<T, Key>> = true;
 
 /// Columns of answers.
 template <class Column>

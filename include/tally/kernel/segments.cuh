@@ -89,15 +89,48 @@ struct tile<P, program<pack<Columns...>, Leaves...>> {
   }
 };
 
+/// Segment s of those between offsets, whose own answer of an earlier fold of the same segments nobody has to search for.
+template <class Offsets>
+struct own_segment {
+  Offsets offsets;
+  i64 s;
+  template <class Column, class Else>
+  __device__ __forceinline__ typename Column::value_type value(Column const& c, Else const& otherwise) const {
+    if constexpr (requires { c.of_milestone; })
+      if constexpr (cuda::std::is_same_v<decltype(c.offsets), Offsets>)
+        if (c.offsets == offsets)
+          return c.of_segment(s);
+    return otherwise();
+  }
+};
+/// Rows of a segment that looks at answers of segments.
+template <class Program, class Offsets>
+struct rows_of_own_segment;
+template <class... Columns, class... Leaves, class Offsets>
+struct rows_of_own_segment<program<pack<Columns...>, Leaves...>, Offsets> {
+  program<pack<Columns...>, Leaves...> const& p;
+  i64 begin;
+  own_segment<Offsets> own;
+  __device__ __forceinline__ group_row<typename Columns::value_type...> row_at(i64 e) const {
+    return {unpack([&](auto const&... c) { return make_pack(own.value(c, [&] { return c.at(begin + e); })...); }, p.columns), p.first + begin + e, e};
+  }
+  __device__ __forceinline__ bool reaches(i64 e) const { return begin + e <= p.extent; }
+};
+template <class... Columns>
+constexpr bool any_searched(pack<Columns...> const*) {
+  return (false || ... || is_searched<Columns>);
+}
+
 /// Rows of a segment whose first element is element x of the tile and element `begin` of the source.
-template <segments_plan P, class Program>
+template <segments_plan P, class Program, class Offsets>
 struct tile_rows;
-template <segments_plan P, class... Columns, class... Leaves>
-struct tile_rows<P, program<pack<Columns...>, Leaves...>> {
+template <segments_plan P, class... Columns, class... Leaves, class Offsets>
+struct tile_rows<P, program<pack<Columns...>, Leaves...>, Offsets> {
   program<pack<Columns...>, Leaves...> const& p;
   tile<P, program<pack<Columns...>, Leaves...>> const& t;
   i64 begin;
   int x;
+  own_segment<Offsets> own;
   __device__ __forceinline__ auto row_at(i64 e) const {
     return row(e, [&](auto const& column) { return column_place(column, x + int(e)); }, indices_up_to<int(sizeof...(Columns))>{});
   }
@@ -125,7 +158,8 @@ private:
   }
   template <class PlaceOf, int... I>
   __device__ __forceinline__ group_row<typename Columns::value_type...> row(i64 e, PlaceOf const& place_of, index_list<I...>) const {
-    return {make_pack(get<I>(t.columns).at(get<I>(p.columns), place_of(get<I>(t.columns)), begin + e)...), p.first + begin + e, e};
+    return {make_pack(own.value(get<I>(p.columns), [&] { return get<I>(t.columns).at(get<I>(p.columns), place_of(get<I>(t.columns)), begin + e); })...),
+            p.first + begin + e, e};
   }
 };
 
@@ -144,7 +178,12 @@ struct segments_of {
   __device__ __forceinline__ void report(i64 number) const { atomicMax(reinterpret_cast<unsigned long long*>(fault), ~static_cast<unsigned long long>(number)); }
   __device__ __forceinline__ bool valid(i64 begin, i64 end) const { return 0 <= begin && begin <= end && end <= cut.extent; }
   /// The rows of a segment that begins at an element, and of one that begins at element x of a tile and has n elements.
-  __device__ __forceinline__ auto rows_from(i64, i64 begin) const { return segment_rows<Program>{p, begin}; }
+  __device__ __forceinline__ auto rows_from([[maybe_unused]] i64 s, i64 begin) const {
+    if constexpr (any_searched(static_cast<typename Program::columns_type const*>(nullptr)))
+      return rows_of_own_segment<Program, decltype(at.offsets)>{p, begin, {at.offsets, s}};
+    else
+      return segment_rows<Program>{p, begin};
+  }
   template <segments_plan P>
   using tile = kernel::tile<P, Program>;
   template <class Tile>
@@ -152,8 +191,8 @@ struct segments_of {
     t.stage(p.columns, begin, count, lane);
   }
   template <segments_plan P>
-  __device__ __forceinline__ auto rows_in(tile<P> const& t, i64, i64 begin, int x, int) const {
-    return tile_rows<P, Program>{p, t, begin, x};
+  __device__ __forceinline__ auto rows_in(tile<P> const& t, i64 s, i64 begin, int x, int) const {
+    return tile_rows<P, Program, decltype(at.offsets)>{p, t, begin, x, {at.offsets, s}};
   }
   __device__ __forceinline__ void answer(typename Program::states const& s, i64 n, i64 segment) const {
     for_each_index<Program::leaf_count>([&](auto i) {

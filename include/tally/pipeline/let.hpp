@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// let(r): the answers of a reduction as an element of another pipeline, seen alike along the axes that were folded away. Layer 2.
+// let(r): the answers of a reduction as an element of another pipeline, seen alike along the axes that were folded away, or by all of a segment or a key. Layer 2.
 // Nothing runs here; run folds r first, and puts columns of answers where the lets stand.
 #pragma once
 
 #include <stdexcept>
 
+#include <tally/pipeline/by_segment.hpp>
+#include <tally/pipeline/keyed.hpp>
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/text.hpp>
 
 namespace tally::inline v0 {
 
-/// The answer of one fold over a pipe, along the axes whose bits are set in Reduced.
-template <class Pipe, u32 Reduced, class Fold>
-struct let_answer : expression_node<let_answer<Pipe, Reduced, Fold>> {
+/// The answers of one fold over a pipe, in the groups of a grouping of it alone.
+template <class Pipe, class Item>
+struct let_answer : expression_node<let_answer<Pipe, Item>> {
   Pipe pipe;
-  Fold fold;
-  using where = groups_along_axes<rank_of<decltype(Pipe::source)>, Reduced>;
+  Item item;
+  using where = std::remove_cvref_t<decltype(std::declval<Item const&>().bind(std::declval<Pipe const&>()).where)>;
   static constexpr int arity = 0;
   static constexpr bool lowerable = true;
   static constexpr bool captures = true;
-  constexpr let_answer(Pipe const& p, Fold const& f) : pipe(p), fold(f) {}
+  constexpr let_answer(Pipe const& p, Item const& i) : pipe(p), item(i) {}
 
   /// Its type; a value is there only when the reduction has run.
   template <class Row>
   auto eval(Row const&) const {
-    using Domain = decltype(detail::bind_domain(where{}, pipe, make_pack(fold)));
+    using Domain = decltype(item.bind(pipe));
     using Program = decltype(Domain::program);
     using Value = std::remove_cvref_t<decltype(answers::with_one_nan(get<0>(std::declval<Domain const&>().nodes).value(
         std::declval<answers::outcome<decltype(Program::leaves), typename Program::states> const&>())))>;
@@ -40,18 +42,12 @@ struct let_answer : expression_node<let_answer<Pipe, Reduced, Fold>> {
   void print(Out& out) const {
     out.text("let(");
     print_stages(out, pipe);
-    out.text("over<");
-    int printed = 0;
-    for (int k = 0; k < where::rank; ++k)
-      if (where::is_reduced(k))
-        out.text(printed++ ? ", " : "").number(k);
-    out.text(">(");
-    out.fold_argument(fold);
-    out.text("))");
+    print_text(out, item);
+    out.text(")");
   }
 };
-template <class Pipe, u32 Reduced, class Fold>
-inline constexpr bool looks_back<let_answer<Pipe, Reduced, Fold>> = true;
+template <class Pipe, class Item>
+inline constexpr bool looks_back<let_answer<Pipe, Item>> = true;
 
 namespace detail {
 template <class R>
@@ -62,20 +58,37 @@ template <class Pipe, fold_like Fold>
   requires(!may_be_absent<Fold>)
 struct let_of<reduced<Pipe, Fold>> {
   static constexpr bool exists = true;
-  static constexpr u32 all = (u32(1) << rank_of<decltype(Pipe::source)>) - 1;
-  static constexpr auto make(reduced<Pipe, Fold> const& r) { return let_answer<Pipe, all, Fold>(r.pipe, get<0>(r.folds)); }
+  static constexpr auto make(reduced<Pipe, Fold> const& r) {
+    return [&]<int... Axes>(index_list<Axes...>) {
+      using Item = folded_over<index_list<Axes...>, Fold>;
+      return let_answer<Pipe, Item>(r.pipe, Item{r.folds});
+    }(indices_up_to<rank_of<decltype(Pipe::source)>>{});
+  }
 };
 template <class Pipe, class Axes, class Fold>
 struct let_of<grouped<Pipe, folded_over<Axes, Fold>>> {
   static constexpr bool exists = true;
-  static constexpr auto make(grouped<Pipe, folded_over<Axes, Fold>> const& r) {
-    return let_answer<Pipe, folded_over<Axes, Fold>::reduced, Fold>(r.pipe, get<0>(get<0>(r.folds).folds));
+  static constexpr auto make(grouped<Pipe, folded_over<Axes, Fold>> const& r) { return let_answer<Pipe, folded_over<Axes, Fold>>(r.pipe, get<0>(r.folds)); }
+};
+template <class Pipe, class Offset, class Fold>
+struct let_of<grouped<Pipe, folded_by_segment<Offset, Fold>>> {
+  static constexpr bool exists = true;
+  static constexpr auto make(grouped<Pipe, folded_by_segment<Offset, Fold>> const& r) {
+    return let_answer<Pipe, folded_by_segment<Offset, Fold>>(r.pipe, get<0>(r.folds));
   }
+};
+template <class Pipe, class Axes, int Dims, bool DropsStrays, class Key, class Fold>
+  requires(name_axes<rank_of<decltype(Pipe::source)>>(Axes{}).bits == (u32(1) << rank_of<decltype(Pipe::source)>) - 1)
+struct let_of<grouped<Pipe, folded_by_key<Axes, Dims, DropsStrays, Key, Fold>>> {
+  using Item = folded_by_key<Axes, Dims, DropsStrays, Key, Fold>;
+  static constexpr bool exists = true;
+  static constexpr auto make(grouped<Pipe, Item> const& r) { return let_answer<Pipe, Item>(r.pipe, get<0>(r.folds)); }
 };
 } // namespace detail
 
-/// The answers of a reduction with one fold, or with over<...> of one fold, as an element: map(_1 - let(mu)) subtracts from every
-/// element the mean of its row. Lets may stand in the reductions of lets.
+/// The answers of a reduction with one fold, or with over<...>, by_segment, by_key or histogram of one fold, as an element: map(_1 - let(mu)) subtracts from
+/// every element the mean of its row, of its segment, or of those that have its key. Lets may stand in the reductions of lets. Segments hold all elements, from
+/// the first offset, 0, to the last; keys are those of all axes.
 template <class R>
   requires detail::let_of<R>::exists
 constexpr auto let(R const& r) {
@@ -110,8 +123,8 @@ struct column_of_source : leaf_expression<column_of_source<I>> {
 /// The lets of an expression, a fold, an item of reduce or a pack of these, in the order in which they stand.
 template <class E>
 constexpr auto lets_in(E const& e);
-template <class Pipe, u32 Reduced, class Fold>
-constexpr auto lets_of(let_answer<Pipe, Reduced, Fold> const& l) {
+template <class Pipe, class Item>
+constexpr auto lets_of(let_answer<Pipe, Item> const& l) {
   return make_pack(l);
 }
 template <class... Parts>
@@ -164,8 +177,8 @@ inline constexpr int let_count = decltype(lets_in(std::declval<E const&>()))::si
 /// The same with columns First, First + 1, ... where the lets stand; InFold: placeholders there name current elements.
 template <int First, bool InFold, class E>
 constexpr auto without_lets(E const& e);
-template <int First, bool InFold, class Pipe, u32 Reduced, class Fold>
-constexpr auto rewritten(let_answer<Pipe, Reduced, Fold> const&) {
+template <int First, bool InFold, class Pipe, class Item>
+constexpr auto rewritten(let_answer<Pipe, Item> const&) {
   if constexpr (InFold)
     return column_of_source<First>{};
   else
@@ -227,9 +240,29 @@ constexpr auto all_lets(Pipe const& p, Items const& items) {
   return join(lets_in(p.values), join(lets_in(p.mask), lets_in(items)));
 }
 
+template <class Where>
+inline constexpr bool is_of_axes = false;
+template <int Rank, u32 Reduced>
+inline constexpr bool is_of_axes<groups_along_axes<Rank, Reduced>> = true;
+/// Whether the groups of a let are those along axes, not segments or keys.
+template <class Let>
+inline constexpr bool lets_along_axes = is_of_axes<typename Let::where>;
+/// Whether it is the one answer of a whole source.
+template <class Let>
+constexpr bool is_sole_answer() {
+  if constexpr (lets_along_axes<Let>)
+    return Let::where::kept == 0;
+  else
+    return false;
+}
 /// Whether a let can be seen beside the columns of a source.
 template <int Rank, class Let>
-inline constexpr bool let_fits = Let::where::kept == 0 || Let::where::rank == Rank;
+constexpr bool let_fits() {
+  if constexpr (lets_along_axes<Let>)
+    return is_sole_answer<Let>() || Let::where::rank == Rank;
+  else
+    return rank_of<decltype(Let::pipe.source)> == Rank;
+}
 /// Whether elements go to the answers of items along the axes of their source, not by keys or by segments.
 template <class Items>
 inline constexpr bool go_along_axes = true;

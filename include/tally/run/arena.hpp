@@ -19,7 +19,12 @@ public:
   /// The object, in its place here; the last one goes first.
   template <class T>
   T& keep(T value) {
-    auto* const added = new object<T>(last_, std::move(value));
+    return make<T>(std::move(value));
+  }
+  /// An object made in its place here.
+  template <class T, class... Args>
+  T& make(Args&&... args) {
+    auto* const added = new object<T>(last_, std::forward<Args>(args)...);
     last_ = added;
     return added->value;
   }
@@ -33,7 +38,8 @@ private:
   template <class T>
   struct object final : any_object {
     T value;
-    object(any_object* b, T&& v) : any_object(b), value(std::move(v)) {}
+    template <class... Args>
+    explicit object(any_object* b, Args&&... args) : any_object(b), value(std::forward<Args>(args)...) {}
   };
   any_object* last_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/plan/turned_axis.hpp>
+#include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_groups.hpp>
 #include <tally/run/cpu_values.hpp>
 
@@ -71,6 +72,21 @@ auto begun_at(Column const& c, i64 position) {
   else
     return c.from(position);
 }
+
+/// The same of a run of n elements; those that are found by a search are found once.
+template <class Column>
+struct run_of_column {
+  auto begun(Column const& c, i64 position, i64) { return begun_at(c, position); }
+};
+template <class Column>
+  requires is_searched<Column>
+struct run_of_column<Column> {
+  gathered<Column> room;
+  auto begun(Column const& c, i64 position, i64 n) {
+    room.reserve(n);
+    return room.from(c, position, n);
+  }
+};
 
 /// Whether rows follow one another without a gap in every column but those of answers.
 template <class... Columns>
@@ -185,7 +201,8 @@ void write_elements(pack<Columns...> const& columns, axes_layout const& at, pack
     auto const write = [&](auto const& seen) {
       auto const out = unpack([&](auto... t) { return make_pack(t + r * inner.extent + begin...); }, to);
       [&]<int... I>(index_list<I...>) {
-        auto const begun = make_pack(detail::begun_at(seen(get<I>(columns), place.offset[I], inner.steps[I]), place.position)...);
+        pack<detail::run_of_column<std::remove_cvref_t<decltype(seen(get<I>(columns), i64(0), i64(0)))>>...> runs;
+        auto const begun = make_pack(get<I>(runs).begun(seen(get<I>(columns), place.offset[I], inner.steps[I]), place.position, n)...);
         detail::with_or_without_registers([&]() TALLY_INLINE_LAMBDA { detail::write_all(begun, values, place.position, n, out); });
       }(indices_up_to<count>{});
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Columns with axes on the CPU, their own or those of a read: their elements are laid one after the other, a few leaves or a block at a time, and folded as
-// any others. Layer 5, host only.
+// Columns with axes on the CPU, their own or those of a read, and answers of segments: their elements are laid one after the other, a few leaves or a block at
+// a time, and folded as any others. Layer 5, host only.
 #pragma once
 
 #include <tally/element/earlier.hpp>
@@ -26,6 +26,17 @@ template <class T, int Rank>
 struct laid_out<earlier_along<T, Rank>> {
   using type = earlier<T>;
 };
+template <class T, class Offset>
+struct laid_out<earlier_of_segment<T, Offset>> {
+  using type = earlier<T>;
+};
+template <class T, class Key>
+struct laid_out<earlier_of_key<T, Key>> {
+  using type = earlier<T>;
+};
+/// Whether elements of a column have to be laid out.
+template <class Column>
+inline constexpr bool lies_apart = axes_of_column<Column> > 0 || is_searched<Column>;
 
 /// Lays elements [e, e + n) along some axes one after the other; extent(k), stride(k): of axis k, outermost first.
 template <class T, class Extent, class Stride>
@@ -58,8 +69,25 @@ void gather_along(T const* data, int rank, Extent const& extent, Stride const& s
 }
 /// The same of a column with axes of its own.
 template <class Column>
+  requires(axes_of_column<Column> > 0)
 void gather(Column const& c, i64 e, i64 n, typename Column::value_type* to) {
   gather_along(c.data, Column::rank, [&](int k) { return c.extents[k]; }, [&](int k) { return c.strides[k]; }, c.first + e, n, to);
+}
+
+/// And of answers of segments, segment by segment.
+template <class T, class Offset>
+void gather(earlier_of_segment<T, Offset> const& c, i64 e, i64 n, T* to) {
+  i64 s = n > 0 ? c.segment_of(e) : 0;
+  for (i64 k = 0; k < n; ++s) {
+    i64 const left = static_cast<i64>(c.offsets[s + 1]) - c.first - e, end = left < n ? left : n;
+    T const answer = c.answers[s];
+    for (; k < end; ++k) to[k] = answer;
+  }
+}
+
+template <class T, class Key>
+void gather(earlier_of_key<T, Key> const& c, i64 e, i64 n, T* to) {
+  for (i64 k = 0; k < n; ++k) to[k] = c.at(e + k);
 }
 
 /// Room for N elements of a column, where it is one in memory.
@@ -118,7 +146,7 @@ private:
 };
 
 /// Room for the elements of a column, where it needs some.
-template <class Column, bool HasAxes = (axes_of_column<Column> > 0)>
+template <class Column, bool LiesApart = lies_apart<Column>>
 struct gathered {
   void reserve(i64) {}
   Column from(Column const& c, i64 e, i64) { return c.from(e); }
@@ -134,37 +162,55 @@ struct gathered<Column, true> {
 };
 
 template <class... Columns>
-constexpr bool any_has_axes(pack<Columns...> const*) {
-  return (false || ... || (axes_of_column<Columns> > 0));
+constexpr bool any_lies_apart(pack<Columns...> const*) {
+  return (false || ... || lies_apart<Columns>);
 }
 template <class Program>
-inline constexpr bool has_grid_columns = any_has_axes(static_cast<typename Program::columns_type const*>(nullptr));
+inline constexpr bool has_columns_apart = any_lies_apart(static_cast<typename Program::columns_type const*>(nullptr));
+
+/// Parts of a program whose columns are laid out in rooms for so many elements, which the next part takes again.
+template <class Program>
+class laid_out_parts;
+template <class... Columns, class... Leaves>
+class laid_out_parts<program<pack<Columns...>, Leaves...>> {
+public:
+  using type = program<pack<typename laid_out<Columns>::type...>, Leaves...>;
+  static_assert(shape_of<type> == shape_of<program<pack<Columns...>, Leaves...>>);
+  laid_out_parts() = default;
+  explicit laid_out_parts(i64 elements) {
+    for_each_index<int(sizeof...(Columns))>([&](auto i) { get<i>(rooms_).reserve(elements); });
+  }
+  /// Elements [e, e + n).
+  type part(program<pack<Columns...>, Leaves...> const& p, i64 e, i64 n) {
+    return {[&]<int... I>(index_list<I...>) { return make_pack(get<I>(rooms_).from(get<I>(p.columns), e, n)...); }(indices_up_to<int(sizeof...(Columns))>{}), n,
+            p.first + e, p.leaves};
+  }
+
+private:
+  pack<gathered<Columns>...> rooms_;
+};
 
 template <class... Columns, class... Leaves>
 auto fold_gathered(program<pack<Columns...>, Leaves...> const& p, i64 leaf, i64 count) {
   using States = pack<typename Leaves::state...>;
-  using Laid = program<pack<typename laid_out<Columns>::type...>, Leaves...>;
-  constexpr i64 elements = shape_of<Laid>.elements(), at_once = 8; // leaves that the nearest cache keeps
-  static_assert(shape_of<Laid> == shape_of<program<pack<Columns...>, Leaves...>>);
-  pack<gathered<Columns>...> rooms;
-  for_each_index<int(sizeof...(Columns))>([&](auto i) { get<i>(rooms).reserve((count < at_once ? count : at_once) * elements); });
+  using Parts = laid_out_parts<program<pack<Columns...>, Leaves...>>;
+  constexpr i64 elements = shape_of<typename Parts::type>.elements(), at_once = 8; // leaves that the nearest cache keeps
+  Parts parts((count < at_once ? count : at_once) * elements);
   neighbour_stack<States, 40> stack;
   auto const combine = [&](States const& a, States const& b) { return p.combine(a, b); };
   for (i64 k = 0; k < count; k += at_once) {
     i64 const e = (leaf + k) * elements, here = count - k < at_once ? count - k : at_once;
     i64 const n = p.extent - e < here * elements ? p.extent - e : here * elements;
-    Laid const laid{[&]<int... I>(index_list<I...>) { return make_pack(get<I>(rooms).from(get<I>(p.columns), e, n)...); }(indices_up_to<int(sizeof...(Columns))>{}),
-                    n, p.first + e, p.leaves};
-    stack.push(combine, cpu::fold_subtree(laid, 0, here));
+    stack.push(combine, cpu::fold_subtree(parts.part(p, e, n), 0, here));
   }
   return stack.root(combine);
 }
 
 } // namespace detail
 
-/// The subtree over `count` leaves (at least 1) that start at `leaf`, of a program with columns that have axes.
+/// The subtree over `count` leaves (at least 1) that start at `leaf`, of a program with columns that lie apart.
 template <class Program>
-  requires detail::has_grid_columns<Program>
+  requires detail::has_columns_apart<Program>
 typename Program::states fold_subtree(Program const& p, i64 leaf, i64 count) {
   return detail::fold_gathered(p, leaf, count);
 }

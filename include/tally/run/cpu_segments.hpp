@@ -9,6 +9,7 @@
 
 #include <tally/element/shared_part.hpp>
 #include <tally/fold/segments.hpp>
+#include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_groups.hpp>
 
 namespace tally::inline v0::cpu {
@@ -135,15 +136,19 @@ struct segment_values<Program, bound<M, pack<E>, always>> {
     number const* of;
     TALLY_INLINE auto row_at(i64 e) const { return row<number>{make_pack(of[e]), 0}; }
   };
-  number room[2 * shape_of<Program>.elements()];
+  static constexpr i64 most = 2 * shape_of<Program>.elements();
+  number room[most];
   i64 first = 0, behind = 0; ///< the elements whose values are there
+  laid_out_parts<Program> parts{most};
   template <leaf_shape Shape>
   TALLY_INLINE typename M::state fold(Program const& p, bound<M, pack<E>, always> const& leaf, i64 begin, int n) {
     if (begin < first || begin + n > behind) {
-      i64 const left = p.extent - begin, most = i64(std::size(room));
+      i64 const left = p.extent - begin;
       first = begin, behind = begin + (left < most ? left : most);
-      compute_values<false>(room, behind - first,
-                            [x = element<Program, E>{p, leaf.values.first, begin}](i64 e) TALLY_INLINE_LAMBDA { return x(static_cast<int>(e)); });
+      auto const laid = parts.part(p, first, behind - first);
+      compute_values<false>(room, behind - first, [x = element<typename laid_out_parts<Program>::type, E>{laid, leaf.values.first, 0}](i64 e) TALLY_INLINE_LAMBDA {
+        return x(static_cast<int>(e));
+      });
     }
     return fold_leaf_of_segment<Shape>(bound<M, pack<placeholder<0>>, always>{leaf.monoid, {}, {}}, rows{room + (begin - first)}, 0, n);
   }

@@ -90,6 +90,7 @@ template <class Column>
   using T = typename Column::value_type;
   source_facts const f = facts_of_column(c);
   d.add_source(f, short_name<T>(), Column::lowerable ? f.bytes_per_element : i64(sizeof(T)), !Column::lowerable);
+  d.sources.back().looked_up = is_searched<Column>;
 }
 
 template <class Program, class Leaf>

@@ -93,7 +93,7 @@ template <class... Options, class Main, class Pipe, class Items>
 /// One let, after those in it.
 template <class... Options, class Main, class Let>
 [[gnu::cold]] void describe_let(grouped_description& out, Main const& main, Let const& let, contract c, described_lets& known) {
-  auto const own = make_pack(let.fold);
+  auto const own = make_pack(let.item);
   check_source(let.pipe.source);
   describe_lets<Options...>(out, main, let.pipe, own, c, known);
   if (known.find(let) >= 0)
@@ -101,17 +101,19 @@ template <class... Options, class Main, class Let>
   auto const lets = all_lets(let.pipe, own);
   auto const r = beside_no_answers<Options...>(let.pipe, own);
   auto const pipe = pipe_for<Options...>(r.pipe);
-  auto const bound = bind_domain(typename Let::where{}, pipe, r.items);
+  auto const bound = get<0>(r.items).bind(pipe);
   using Bound = std::remove_cvref_t<decltype(bound)>;
   check_folds(bound.program.leaves);
   domain_description d;
-  describe_folds(d.of, pipe, r.items, bound.program, c, names_beside(let.pipe, lets));
+  describe_bound(d.of, pipe, bound, get<0>(r.items).folds, c, names_beside(let.pipe, lets));
   d.name = text_of(let);
   d.is_let = true;
   d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
   describe_where(d, bound, r.pipe.source);
   describe_origins(d, grid_of(let.pipe.source), main, lets, known);
   d.no_kernel = why_host_alone(d);
+  if (d.no_kernel.empty())
+    d.no_kernel = why_no_kernel<Bound>();
   known.add(let, int(out.domains.size()));
   out.add(std::move(d));
 }

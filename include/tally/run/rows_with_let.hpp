@@ -26,7 +26,7 @@ constexpr auto in_order(Found const& found, pack<> const&) {
 }
 template <class Found, class Let, class... Lets>
 constexpr auto in_order(Found const& found, pack<Let, Lets...> const& lets) {
-  auto const before = in_order(found, all_lets(lets.first.pipe, make_pack(lets.first.fold)));
+  auto const before = in_order(found, all_lets(lets.first.pipe, make_pack(lets.first.item)));
   if constexpr (index_among<Let, std::remove_cvref_t<decltype(before)>> >= 0)
     return in_order(before, lets.rest);
   else
@@ -37,12 +37,12 @@ template <class Chain, class... Lets>
 bool as_in(Chain const& chain, pack<Lets...> const& lets) {
   return [&]<int... I>(index_list<I...>) {
     return (true && ... && (same_let(get<I>(lets), get<index_among<Lets, Chain>>(chain)) &&
-                            as_in(chain, all_lets(get<I>(lets).pipe, make_pack(get<I>(lets).fold)))));
+                            as_in(chain, all_lets(get<I>(lets).pipe, make_pack(get<I>(lets).item)))));
   }(indices_up_to<int(sizeof...(Lets))>{});
 }
 
 template <class Let, class... Options>
-constexpr auto answer_type_of();
+constexpr auto answers_nowhere();
 /// A pipe with lets beside columns of answers that are nowhere yet.
 template <class... Options, class Pipe, class Items>
 constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
@@ -53,7 +53,7 @@ constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
     auto const columns = unpack(
         [&](auto const&... l) {
           return make_pack(
-              column_of_let<Items>(l, static_cast<typename decltype(answer_type_of<std::remove_cvref_t<decltype(l)>, Options...>())::type const*>(nullptr), own)...);
+              column_of_let<Items>(l, typename decltype(answers_nowhere<std::remove_cvref_t<decltype(l)>, Options...>())::type{}, own)...);
         },
         all_lets(pipe, items));
     return with_columns_for_lets<decltype(own.columns)::size>(beside(own, columns), pipe, items);
@@ -61,12 +61,14 @@ constexpr auto beside_no_answers(Pipe const& pipe, Items const& items) {
 }
 template <class... Options, class Let>
 constexpr auto domain_of_let(Let const& l) {
-  auto const r = beside_no_answers<Options...>(l.pipe, make_pack(l.fold));
-  return bind_domain(typename Let::where{}, pipe_for<Options...>(r.pipe), r.items);
+  auto const r = beside_no_answers<Options...>(l.pipe, make_pack(l.item));
+  return get<0>(r.items).bind(pipe_for<Options...>(r.pipe));
 }
+/// The type of the answers of a let.
 template <class Let, class... Options>
-constexpr auto answer_type_of() {
-  return reason<answer_in_domain<std::remove_cvref_t<decltype(domain_of_let<Options...>(std::declval<Let const&>()))>>>{};
+constexpr auto answers_nowhere() {
+  using Domain = std::remove_cvref_t<decltype(domain_of_let<Options...>(std::declval<Let const&>()))>;
+  return reason<typename answers_of_where<answer_in_domain<Domain>, std::remove_cvref_t<decltype(Domain::where)>, std::remove_cvref_t<decltype(Domain::program)>>::type>{};
 }
 
 /// Which column of the main source is column I of another, by type; -1: none.
@@ -100,7 +102,7 @@ template <class Chain, class Main, class Let>
 constexpr auto step_of_let(Let const& l) {
   auto const d = domain_of_let(l);
   using Columns = std::remove_cvref_t<decltype(l.pipe.source.columns)>;
-  using Lets = std::remove_cvref_t<decltype(all_lets(l.pipe, make_pack(l.fold)))>;
+  using Lets = std::remove_cvref_t<decltype(all_lets(l.pipe, make_pack(l.item)))>;
   auto const leaves = unpack(
       [&](auto const&... leaf) { return make_pack(leaf_in_row(leaf, into_row<Chain, Main, Columns>(static_cast<Lets const*>(nullptr)))...); },
       d.program.leaves);
@@ -123,7 +125,9 @@ constexpr bool reduces_innermost() {
 /// Why a let does not fold the rows of the main source away, in its tree; null where it does.
 template <int Rank, class Main, class Base, class Let>
 constexpr char const* why_not_in_row() {
-  if constexpr (Let::where::rank != Rank || !reduces_innermost<typename Let::where>()) {
+  if constexpr (!lets_along_axes<Let>) {
+    return "its groups are no rows";
+  } else if constexpr (Let::where::rank != Rank || !reduces_innermost<typename Let::where>()) {
     return "it folds other axes than the innermost";
   } else if constexpr (any_checked(leaves_of<decltype(domain_of_let(std::declval<Let const&>()).program)>)) {
     return "a checked sum tells of its overflow beside its answer";
@@ -169,7 +173,7 @@ struct rows_of_pipe {
     return unpack([](auto const&... l) { return make_pack(get<0>(domain_of_let(l).nodes)...); }, c);
   }
   template <class... Lets>
-  static auto answers_of(pack<Lets...> const*) -> pack<typename decltype(answer_type_of<Lets>())::type...>;
+  static auto answers_of(pack<Lets...> const*) -> pack<typename decltype(answers_nowhere<Lets>())::type::answer...>;
   static constexpr auto values(Pipe const& p) {
     using Lets = std::remove_cvref_t<decltype(all_lets(p, pack<>{}))>;
     auto const r = beside_no_answers(p, pack<>{});

@@ -188,8 +188,9 @@ class segments_on_gpu<domain<groups_between_offsets<Offset>, Program, pack<Nodes
 public:
   using domain_type = domain<groups_between_offsets<Offset>, Program, pack<Nodes...>>;
   using read_type = segments_read<Program, pack<Nodes...>, Offset>;
-  /// Of the part of the source that `read` is told of, whose offsets have `base` taken off; it must outlive this.
-  segments_on_gpu(domain_type const& d, read_type& read, i64 base, on::gpu_place where, contract c, bool on_device)
+  /// Of the part of the source that `read` is told of, whose offsets have `base` taken off; it must outlive this. The answers go to memory of its own, from which
+  /// they are fetched, unless it is told where.
+  segments_on_gpu(domain_type const& d, read_type& read, i64 base, on::gpu_place where, contract c, bool on_device, answer_arrays const* to = nullptr)
       : d_(d), read_(read), request_(segments_request_for(read, base, where, c)) {
     if (request_.ordinal < 0)
       request_.ordinal = gpu::home_of(request_.columns, decltype(read.program.columns)::size);
@@ -199,14 +200,17 @@ public:
       moved_ = gpu::stage(d.where.offsets, sizeof(Offset) * static_cast<std::size_t>(d.where.entries), request_.ordinal, request_.stream);
       read.at.offsets = static_cast<Offset const*>(moved_.data());
     }
-    answers_.emplace(d.where.segments(), request_.ordinal, request_.stream);
-    read.memory.to = answers_->places();
+    if (to == nullptr)
+      answers_.emplace(d.where.segments(), request_.ordinal, request_.stream);
+    read.memory.to = to == nullptr ? answers_->places() : *to;
     request_.told = on_device || any_checked(leaves_of<Program>);
   }
   segments_on_gpu(segments_on_gpu const&) = delete;
   gpu::segments_request& request() { return request_; }
-  /// Waits for a request that was queued. Throws bad_offsets and overflow.
-  auto fetch() {
+  /// Where the kernel reads the offsets.
+  Offset const* offsets() const { return read_.at.offsets; }
+  /// Waits for a request that was queued, where it tells of faults. Throws bad_offsets and overflow.
+  void check() {
     if (request_.told) {
       auto const faults = gpu::faults_of(request_);
       if (faults.wrong_offset >= 0)
@@ -214,6 +218,10 @@ public:
       if (faults.overflow)
         throw_overflow();
     }
+  }
+  /// Waits for it and takes its answers. Throws what check throws.
+  auto fetch() {
+    check();
     i64 const extents[1] = {d_.where.segments()};
     return answers_->template fetch<1>(extents);
   }

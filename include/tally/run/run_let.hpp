@@ -25,19 +25,19 @@ using reduction_without_lets = decltype(reduction_of(without_lets_in<Options...>
 template <class Place, class... Options, class Pipe, class Items>
 constexpr auto judge_lets(Pipe const*, Items const*);
 /// Why one let cannot be folded there, seen from a source of Rank axes.
-template <int Rank, class Place, class... Options, class Pipe, u32 Reduced, class Fold>
-constexpr auto judge_let(let_answer<Pipe, Reduced, Fold> const*) {
-  using Let = let_answer<Pipe, Reduced, Fold>;
-  using Inner = decltype(judge_lets<Place, Options...>(static_cast<Pipe const*>(nullptr), static_cast<pack<Fold> const*>(nullptr)));
-  if constexpr (!let_fits<Rank, Let>) {
+template <int Rank, class Place, class... Options, class Pipe, class Item>
+constexpr auto judge_let(let_answer<Pipe, Item> const*) {
+  using Let = let_answer<Pipe, Item>;
+  using Inner = decltype(judge_lets<Place, Options...>(static_cast<Pipe const*>(nullptr), static_cast<pack<Item> const*>(nullptr)));
+  if constexpr (!let_fits<Rank, Let>()) {
     return reason<because::a_let_has_the_axes_of_its_source<because::type_of<Let>>>{};
   } else if constexpr (!std::same_as<Inner, allowed>) {
     return Inner{};
   } else {
-    using R = decltype(without_lets_in<Options...>(std::declval<Pipe const&>(), std::declval<pack<Fold> const&>(), std::declval<Place>(),
+    using R = decltype(without_lets_in<Options...>(std::declval<Pipe const&>(), std::declval<pack<Item> const&>(), std::declval<Place>(),
                                                    contract{}, std::declval<answers_of_lets&>()));
-    using Domain = decltype(bind_domain(typename Let::where{}, pipe_for<Options...>(std::declval<R const&>().pipe), std::declval<R const&>().items));
-    return judge_program<decltype(Domain::program), Place, Options...>();
+    using Domain = decltype(get<0>(std::declval<R const&>().items).bind(pipe_for<Options...>(std::declval<R const&>().pipe)));
+    return judge_domain<Domain, Place, Options...>();
   }
 }
 template <int Rank, class Place, class... Options, class... Lets>

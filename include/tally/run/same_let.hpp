@@ -34,15 +34,28 @@ template <int Rank, class... Columns>
 bool same_source(grid<Rank, Columns...> const& a, grid<Rank, Columns...> const& b) {
   return same_columns(a.columns, b.columns) && same_bytes(a.extents, b.extents) && same_bytes(a.axes, b.axes);
 }
-template <class Pipe, u32 Reduced, class Fold>
-bool same_let(let_answer<Pipe, Reduced, Fold> const& a, let_answer<Pipe, Reduced, Fold> const& b) {
+/// Whether two groupings of one type have the same groups.
+template <class Axes, class Fold>
+bool same_groups(folded_over<Axes, Fold> const&, folded_over<Axes, Fold> const&) {
+  return true;
+}
+template <class Offset, class Fold>
+bool same_groups(folded_by_segment<Offset, Fold> const& a, folded_by_segment<Offset, Fold> const& b) {
+  return a.where.offsets == b.where.offsets && a.where.entries == b.where.entries && a.where.count == b.where.count;
+}
+template <class Axes, int Dims, bool DropsStrays, class Key, class Fold>
+bool same_groups(folded_by_key<Axes, Dims, DropsStrays, Key, Fold> const& a, folded_by_key<Axes, Dims, DropsStrays, Key, Fold> const& b) {
+  return same_bytes(a.extents, b.extents); // the key is one of the parts
+}
+template <class Pipe, class Item>
+bool same_let(let_answer<Pipe, Item> const& a, let_answer<Pipe, Item> const& b) {
   return same_source(a.pipe.source, b.pipe.source) && same_parts(a.pipe.values, b.pipe.values) && same_part(a.pipe.mask, b.pipe.mask) &&
-         same_part(a.fold, b.fold);
+         same_groups(a.item, b.item) && same_parts(a.item.parts(), b.item.parts());
 }
 template <class T>
 inline constexpr bool is_let = false;
-template <class Pipe, u32 Reduced, class Fold>
-inline constexpr bool is_let<let_answer<Pipe, Reduced, Fold>> = true;
+template <class Pipe, class Item>
+inline constexpr bool is_let<let_answer<Pipe, Item>> = true;
 
 template <class Op, class Values, class Mask>
 bool same_fold(folding<Op, Values, Mask> const& a, folding<Op, Values, Mask> const& b) {
