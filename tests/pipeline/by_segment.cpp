@@ -220,3 +220,17 @@ TEST_CASE("what is computed for segments is computed for no element before the f
   CHECK(sums[0] == 4 * 24);
   CHECK(sums[2] == 4 * 200);
 }
+
+TEST_CASE("positions and ends of what is computed are those of the segment, short or long") {
+  std::vector<float> x(9000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(i * 7919 % 1000) - 500;
+  std::vector<int> const offsets{0, 1, 6, 6, 40, 1300, 9000};
+  auto const [most, least, first_of, last_of] =
+      run(from(x) | map(_1 * 2.f) | by_segment(offsets, argmax.or_else(-1), argmin(_1 * _1).or_else(-1), first(_1 + 1.f).or_else(0.f), last(-_1).or_else(0.f)));
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+    CAPTURE(s);
+    std::vector<float> const own(x.begin() + offsets[s], x.begin() + offsets[s + 1]);
+    auto const alone = run(own | map(_1 * 2.f) | reduce(argmax.or_else(-1), argmin(_1 * _1).or_else(-1), first(_1 + 1.f).or_else(0.f), last(-_1).or_else(0.f)));
+    CHECK(std::tuple(most[s], least[s], first_of[s], last_of[s]) == alone);
+  }
+}

@@ -178,6 +178,7 @@ finding check_lets(dice& d) {
 }
 
 constexpr auto of_any_order = [] { return make_pack(sum(_1), count, max(_1).or_else(3)); };
+constexpr auto of_expressions = [] { return make_pack(argmax(_1 * 2).or_else(-1), sum(_1 + 1), last(_1 - 1).or_else(2), first(-_1).or_else(4), argmin(_1 * 3).or_else(-2)); };
 constexpr auto means = [] { return make_pack(mean(_1).or_else(1), min(_1).or_else(2)); };
 constexpr auto in_order = [] { return make_pack(logsumexp(_1), first(_1).or_else(5)); };
 constexpr auto on_the_tree = [] { return make_pack(sum(_1), variance(_1).or_else(1), max(_1).or_else(3), last(_1).or_else(2)); };
@@ -187,6 +188,8 @@ using any_order = decltype(of_any_order);
   for (named_check const& c : {
            named_check{"sum, variance, max and last of f32", "by_segment", &check_segments<float, decltype(on_the_tree)>},
            named_check{"sum, count and max of i32", "by_segment", &check_segments<i32, any_order>},
+           named_check{"positions and ends of expressions of f32", "by_segment", &check_segments<float, decltype(of_expressions)>},
+           named_check{"positions and ends of expressions of f64", "by_segment", &check_segments<double, decltype(of_expressions)>},
            named_check{"sum, count and max of f32", "by_key of u16", &check_keys<float, std::uint16_t, any_order, exact_contract>},
            named_check{"sum, count and max of f64", "by_key of i32", &check_keys<double, i32, any_order, exact_contract>},
            named_check{"sum, count and max of i32", "by_key of i8", &check_keys<i32, std::int8_t, any_order>},

@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <vector>
 
 using namespace tally;
 
@@ -171,6 +173,21 @@ TEST_CASE("elements of odd rows, of turned axes, of several types, through a fun
   auto const rows = from(shaped(x, 63, 1023)) | over<1>(sum);
   CHECK(writes(from(shaped(x, 63, 1023)) | map(_1 - let(rows)) | collect).strip.groups_per_thread == 1);
   writes(from(shaped(x.data(), {1023, 63}, {1, 1023})) | map(rtc_let_clamped(_1), tally::index) | collect);
+}
+
+TEST_CASE("elements beside answers of segments and by key, and what tells them their own") {
+  std::vector<float> const x(5000, 1.f);
+  std::vector<int> const offsets{0, 7, 7, 5000}, keys(5000, 3);
+  auto const source = from(x, keys);
+  CHECK(writes(source | map(_1 - let(from(x) | by_segment(offsets, mean)), let(source | by_key(_2, 4, count))) | collect).bytes_per_store[0] == 16);
+  using milestone = segment_of_milestone<int>;
+  grid<1, milestone> all{};
+  all.columns = make_pack(milestone{offsets.data(), 3});
+  all.extents[0] = all.axes[0][0] = milestone::around(5000);
+  CHECK(milestone::around(5000) == 6);
+  writes(piped<grid<1, milestone>, pack<placeholder<0>>, always>{all, {}, {}} | collect);
+  auto const bins = from(x) | histogram(-3, 3, 50);
+  writes(from(x) | map(get<0>(bins.folds).key) | collect); // as they are written for a let of bins
 }
 
 TEST_CASE("rows beside their own answers are folded by threads along them") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
+#include <tally/fold/keys.hpp>
 #include <tally/kernel/store.cuh>
 #include <tally/kernel/strip.cuh>
 #include <tally/plan/group_facts.hpp>

@@ -134,7 +134,7 @@ struct segment_values<Program, bound<M, pack<E>, always>> {
   using number = value_of<E, Program>;
   struct rows {
     number const* of;
-    TALLY_INLINE auto row_at(i64 e) const { return row<number>{make_pack(of[e]), 0}; }
+    TALLY_INLINE auto row_at(i64 e) const { return group_row<number>{make_pack(of[e]), 0, e}; }
   };
   static constexpr i64 most = 2 * shape_of<Program>.elements();
   number room[most];
