@@ -179,7 +179,7 @@ TEST_CASE("elements beside answers of segments and by key, and what tells them t
   std::vector<float> const x(5000, 1.f);
   std::vector<int> const offsets{0, 7, 7, 5000}, keys(5000, 3);
   auto const source = from(x, keys);
-  CHECK(writes(source | map(_1 - let(from(x) | by_segment(offsets, mean)), let(source | by_key(_2, 4, count))) | collect).bytes_per_store[0] == 16);
+  CHECK(writes(source | map(_1 - let(from(x) | by_segment(offsets, mean)), let(source | by_key(_2, 4, count))) | collect).bytes_per_store[1] == 16);
   using milestone = segment_of_milestone<int>;
   grid<1, milestone> all{};
   all.columns = make_pack(milestone{offsets.data(), 3});
