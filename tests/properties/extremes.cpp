@@ -9,9 +9,11 @@ using namespace tally;
 using namespace properties;
 
 constexpr auto extremes = [] { return make_pack(min, max, argmin, argmax); };
+constexpr auto of_expressions = [] { return make_pack(argmax(_1 * 2.f), sum(_1 - 1.f), first(_1 + 1.f), last(-_1), argmin(_1 * _1)); };
 
 [[maybe_unused]] bool const registered[] = {
     add("min, max, argmin, argmax of f32", group<float>{}, every_shape{}, unmasked, extremes),
+    add("positions and ends of expressions of f32", group<float>{}, every_shape{}, unmasked, of_expressions),
     add("masked min, max, argmin, argmax of f32", group<float>{}, some_shapes{}, [](float c) { return _1 > c; }, extremes),
     add("minmax, first and last of f64", group<double>{}, some_shapes{}, unmasked, [] { return make_pack(minmax, first, last); }),
     add("max ignoring NaN, of f32", group<float>{}, some_shapes{}, unmasked,
