@@ -50,6 +50,19 @@ struct sole_answer {
   constexpr sole_answer from(i64) const { return *this; }
 };
 
+/// The last of segments [low, high), one at least, that begins at an element or in front of it, where the first does.
+template <class Offset>
+TALLY_INLINE constexpr i64 last_segment_at(Offset const* offsets, i64 low, i64 high, i64 element) {
+  while (high - low > 1) {
+    i64 const middle = low + (high - low) / 2;
+    if (static_cast<i64>(offsets[middle]) <= element)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// Which segment holds every so many elements: the last of so many that begins there or in front.
 template <class Offset>
 struct segment_of_milestone {
@@ -59,17 +72,7 @@ struct segment_of_milestone {
   Offset const* offsets;
   i64 segments;
   i64 first = 0;
-  TALLY_INLINE constexpr i64 at(i64 i) const {
-    i64 low = 0, high = segments;
-    while (high - low > 1) {
-      i64 const middle = low + (high - low) / 2;
-      if (static_cast<i64>(offsets[middle]) <= (first + i) << shift)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
-  }
+  TALLY_INLINE constexpr i64 at(i64 i) const { return last_segment_at(offsets, 0, segments, (first + i) << shift); }
   constexpr segment_of_milestone from(i64 i) const { return {offsets, segments, first + i}; }
   /// Milestones around so many elements.
   static constexpr i64 around(i64 elements) { return (elements >> shift) + 2; }
@@ -91,15 +94,7 @@ struct earlier_of_segment {
   TALLY_INLINE constexpr T of_segment(i64 s) const { return answers[s < segments ? s : segments - 1]; }
   TALLY_INLINE constexpr i64 segment_of(i64 i) const {
     i64 const element = first + i < elements ? first + i : elements - 1, milestone = element >> segment_of_milestone<Offset>::shift;
-    i64 low = of_milestone[milestone], high = of_milestone[milestone + 1] + 1;
-    while (high - low > 1) {
-      i64 const middle = low + (high - low) / 2;
-      if (static_cast<i64>(offsets[middle]) <= element)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return last_segment_at(offsets, of_milestone[milestone], of_milestone[milestone + 1] + 1, element);
   }
   constexpr earlier_of_segment from(i64 i) const { return {answers, offsets, of_milestone, elements, segments, first + i}; }
 };

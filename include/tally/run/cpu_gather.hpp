@@ -26,13 +26,10 @@ template <class T, int Rank>
 struct laid_out<earlier_along<T, Rank>> {
   using type = earlier<T>;
 };
-template <class T, class Offset>
-struct laid_out<earlier_of_segment<T, Offset>> {
-  using type = earlier<T>;
-};
-template <class T, class Key>
-struct laid_out<earlier_of_key<T, Key>> {
-  using type = earlier<T>;
+template <class Column>
+  requires is_searched<Column>
+struct laid_out<Column> {
+  using type = earlier<typename Column::value_type>;
 };
 /// Whether elements of a column have to be laid out.
 template <class Column>

@@ -2,26 +2,9 @@
 //
 // Softmax and layer norm of the rows of a device matrix, the exponentials of its elements and its transpose, for let.py: each call leaves its elements in
 // device memory. Test layer.
-#include <tally/tally.hpp>
-
-#include <cstdio>
-
-namespace {
+#include "write_elements.hpp"
 
 using namespace tally;
-
-template <class R>
-int write(R const& r, float* out, void* stream) {
-  try {
-    run_into(r, out, on::gpu(0).stream(stream));
-    return 0;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
-}
-
-} // namespace
 
 /// Of `rows` x `columns` floats: what 0 the softmax, 1 the layer norm of every row, 2 the exponential of every element.
 extern "C" __attribute__((visibility("default"))) int let_rows(int what, float const* data, long long rows, long long columns, float* out,

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements beside the answers of their segment or their key, for let_groups.py: each call leaves its elements in device memory. Test layer.
-#include <tally/tally.hpp>
-
-#include <cstdio>
-
-namespace {
+#include "write_elements.hpp"
 
 using namespace tally;
-
-template <class R>
-int write(R const& r, float* out, void* stream) {
-  try {
-    run_into(r, out, on::gpu(0).stream(stream));
-    return 0;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
-}
-
-} // namespace
 
 /// Of n floats in segments between offsets: what 0 the softmax of every segment, 1 what is left when its mean is taken off.
 extern "C" __attribute__((visibility("default"))) int let_segments(int what, float const* data, long long n, int const* offsets, long long segments, float* out,
