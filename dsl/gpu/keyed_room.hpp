@@ -14,6 +14,12 @@
 
 namespace tally::inline v0::gpu {
 
+/// Columns that are in host memory come to the device; what it is, is known from here on.
+inline void stage(keys_request& r, keys_in_flight& flight) {
+  r.f.of.target = target_of(r.ordinal);
+  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
+}
+
 /// Answers that lie elsewhere than at a multiple of 16 bytes cannot be the cells: rows are added to them by vectors.
 inline void settle_cells(keys_request& r) {
   for (int i = 0; i < r.type->fold_count; ++i) r.f.gives_cells = r.f.gives_cells && reinterpret_cast<std::uintptr_t>(r.to.at[i]) % 16 == 0;

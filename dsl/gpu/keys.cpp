@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folds by key on a GPU: stage what is in host memory, plan, find or compile the kernel, and launch it for its phases.
+// Folds by key in tables on a GPU: plan, find or compile the kernel, and launch it for its phases.
 #include "base/formatted.hpp"
 #include "gpu/keyed_phases.hpp"
 #include "gpu/keyed_room.hpp"
@@ -29,7 +29,7 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
   keyed_memory memory{};
-  void *stray = nullptr, *locks = nullptr, *hot = nullptr;
+  void *stray = nullptr, *hot = nullptr;
   tables of;
   of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
@@ -37,11 +37,9 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
     else of.add(memory.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
-  if (r.type->locks) of.add(locks, r.f.slots * i64(sizeof(u32)));
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
   flight.memory = room_for(of, r);
   flight.stray = memory.stray = static_cast<u64*>(stray);
-  memory.locks = static_cast<u32*>(locks);
   memory.hot = static_cast<u64*>(hot);
   return memory;
 }
@@ -69,10 +67,7 @@ void keyed_phases::close() {
   launch_phase(keyed_phase::close, blocks_over_slots(), 0);
 }
 
-void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
-  r.f.of.target = target_of(r.ordinal);
-  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
-  settle_cells(r);
+void enqueue_staged(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight) {
   keys_planned const chosen = make_keys_plan(r.f);
   kernel const& k = kernels.get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
   auto const alone = nobody_between(r);

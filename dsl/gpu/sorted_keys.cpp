@@ -38,9 +38,7 @@ void fold(keys_request const& r, kernel const& k, sorted_keys_planned const& cho
 
 } // namespace
 
-void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight) {
-  r.f.of.target = target_of(r.ordinal);
-  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
+void enqueue_staged(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight) {
   sorted_keys_planned const chosen = make_sorted_keys_plan(r.f);
   if (chosen.folds.blocks > 0x7fffffff)
     throw too_large(formatted("{} slots need {} blocks, a launch has at most {}.", r.f.slots, chosen.folds.blocks, 0x7fffffff));
@@ -55,6 +53,11 @@ void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in
   flight.stray = s.stray;
   enqueue_sort(r, r.f.at, sorts, chosen.sort, s);
   fold(r, folds, chosen, s);
+}
+
+void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight) {
+  stage(r, flight);
+  enqueue_staged(r, kernels, flight);
 }
 
 } // namespace tally::inline v0::gpu

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folds by key of sorted rows on a GPU: stage what is in host memory, plan, find or compile both kernels, sort, and launch the folds for
-// their phases.
+// Folds by key of sorted rows on a GPU: plan, find or compile both kernels, sort, and launch the folds for their phases.
 #include "base/formatted.hpp"
 #include "gpu/keyed_room.hpp"
 #include "gpu/slot_sort.hpp"
@@ -58,10 +57,7 @@ void fold(keys_request const& r, kernel const& k, sorted_rows_planned const& cho
 
 } // namespace
 
-void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight) {
-  r.f.of.target = target_of(r.ordinal);
-  stage_columns(r.columns, r.f.of.source_count, r.f.of.sources, r.ordinal, r.stream, flight.staged);
-  settle_cells(r);
+void enqueue_staged(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight) {
   sorted_rows_planned const chosen = make_sorted_rows_plan(r.f);
   if (chosen.blocks > 0x7fffffff)
     throw too_large(formatted("{} rows need {} blocks, a launch has at most {}.", r.f.at.extent, chosen.blocks, 0x7fffffff));
@@ -73,12 +69,6 @@ void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in
   slot_sort s = memory.of(chosen.sort, 1);
   enqueue_sort(r, planning::rows_of(r.f.at), sorts, chosen.sort, s);
   fold(r, folds, chosen, s, cells);
-}
-
-void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight) {
-  r.f.of.target = target_of(r.ordinal);
-  if (planning::sorts_rows(r.f)) enqueue(r, kernels.rows, flight);
-  else enqueue(r, kernels.tables, flight);
 }
 
 } // namespace tally::inline v0::gpu

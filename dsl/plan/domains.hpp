@@ -11,7 +11,7 @@ namespace tally::words {
 
 /// Whether the elements of a domain are looked at.
 bool reads(domain_description const& d);
-/// Whether a GPU sorts its elements by slot, or its rows; and how, where it does.
+/// Whether a GPU sorts its elements by slot, or its rows; and how, once that is planned.
 bool sorts(domain_description const& d);
 bool sorts_rows(domain_description const& d);
 slot_sort_planned const& sort_of(domain_description const& d);
@@ -28,6 +28,8 @@ void word_segments_of_gpu(domain_description& d);
 void word_keys_of_gpu(domain_description& d);
 void word_sorted_keys_of_gpu(domain_description& d);
 void word_sorted_rows_of_gpu(domain_description& d);
+/// The same of elements that are partitioned by slot, of which the planners know `f`.
+void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 partitions);
 /// Plans the read in front that finds keys, and tells `f` for how many of them folds are planned; then its words.
 void plan_search_of_gpu(domain_description& d, keys_facts& f);
 std::string search_of(domain_description const& d);

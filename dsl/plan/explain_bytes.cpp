@@ -35,11 +35,19 @@ i64 of_column(domain_description const& d, std::size_t c, F const& f) {
   return d.of.sources[c].host_only ? f(total, i64(1)) : f(elements, closest == 0 ? i64(1) : closest);
 }
 
+/// Bytes of elements that travel to their partitions, with their slots.
+i64 bytes_partitioned(domain_description const& d) {
+  return d.of_partitions.blocks > 0 ? d.at.extent * (i64(sizeof(u16)) + planning::travelling_bytes(words::keys_of(d))) : 0;
+}
 /// Keys that are found take a walk of their own, and so do slots by which elements or rows are sorted.
 i64 passes_of(domain_description const& d) { return d.shares_read ? 0 : 1 + (d.kind == grouping_kind::found_keys) + (sorts(d) || sorts_rows(d)); }
-i64 launches_of(domain_description const& d) { return passes_of(d) + (sorts(d) || sorts_rows(d) ? 3 * sort_of(d).passes + 1 : 0); }
+i64 launches_of(domain_description const& d) {
+  return passes_of(d) + (sorts(d) || sorts_rows(d) ? 3 * sort_of(d).passes + 1 : 0) + (d.of_partitions.blocks > 0 ? 2 * d.of_partitions.parts * d.of_partitions.passes : 0);
+}
 /// Columns of keys that are found first are read for that, and for the folds.
 i64 times_read(domain_description const& d, std::size_t c) { return (d.columns_of_key >> c & 1) != 0 ? 2 : 1; }
+/// What is read again in each pass of those that take some of the partitions.
+i64 passes_of_partitions(domain_description const& d) { return d.of_partitions.blocks > 0 ? d.of_partitions.passes : 1; }
 
 } // namespace
 
@@ -58,10 +66,10 @@ i64 domain_description::bytes_moved() const {
       total += of_column(*this, c, [&](i64 n, i64 step) {
         i64 const size = of.sources[c].bytes_per_element;
         i64 const apart = sorts(*this) ? bytes_per_sector : std::min(step * size, bytes_per_sector);
-        return n * std::max(size, size == 0 ? 0 : apart) * times_read(*this, c);
+        return n * std::max(size, size == 0 ? 0 : apart) * (times_read(*this, c) + passes_of_partitions(*this) - 1);
       });
   if ((sorts(*this) || sorts_rows(*this)) && reads(*this)) total += (1 + 2 * sort_of(*this).passes) * (sort_of(*this).bytes() / 2);
-  return total + (reads(*this) ? bytes_beside : 0);
+  return total + 2 * bytes_partitioned(*this) + (reads(*this) ? bytes_beside : 0);
 }
 
 i64 domain_description::bytes_written() const { return groups < 0 ? 0 : groups * bytes_of_answers; }

@@ -75,13 +75,20 @@ words::json domain_of(domain_description const& d) {
   if (elements)
     launch = {{"blocks", d.blocks}, {"threads_per_block", written.strip.threads_per_block()}};
   bool const found = d.kind == grouping_kind::found_keys && d.blocks > 0, keys = d.kind == grouping_kind::keys && d.blocks > 0;
-  bool const sorted = (keys || found) && d.is_sorted, sorted_rows = keys && d.of_sorted_rows.blocks > 0;
+  bool const sorted = (keys || found) && d.of_sorted.folds.blocks > 0, sorted_rows = keys && d.of_sorted_rows.blocks > 0;
   if (sorted || sorted_rows) {
     auto const& sort = sorted ? d.of_sorted.sort : d.of_sorted_rows.sort;
     launch = {{"blocks", d.blocks},
               {"threads_per_block", sorted ? d.of_sorted.plan.folds.threads_per_block() : d.of_sorted_rows.plan.threads_per_block},
               {"sort",
                {{"blocks", sort.blocks}, {"threads_per_block", sort.plan.threads_per_block}, {"passes", sort.passes}, {"bytes", sort.bytes()}}}};
+  } else if (auto const& partitioned = d.of_partitions; partitioned.blocks > 0) {
+    launch = {{"blocks", d.blocks},
+              {"threads_per_block", partitioned.plan.table.threads_per_block},
+              {"shared_bytes", partitioned.fold_shared_bytes},
+              {"partition",
+               {{"blocks", partitioned.blocks}, {"threads_per_block", partitioned.plan.threads_per_block}, {"partitions", partitioned.partitions}, {"passes", partitioned.passes},
+                {"parts", partitioned.parts}, {"bytes", partitioned.tile_bytes}}}};
   } else if (keys || found) {
     launch = {{"blocks", d.blocks}, {"threads_per_block", d.of_keys.plan.threads_per_block}, {"shared_bytes", d.of_keys.shared_bytes}};
   }
@@ -89,7 +96,8 @@ words::json domain_of(domain_description const& d) {
     launch["search"] = {{"blocks", d.of_search.blocks}, {"threads_per_block", d.of_search.plan.threads_per_block}, {"slots", d.of_search.slots}};
   std::string const folds_of_keys = sorted        ? spell(d.of_sorted.plan)
                                     : sorted_rows ? spell(d.of_sorted_rows.plan)
-                                                  : spell(d.of_keys.plan);
+                                    : d.of_partitions.blocks > 0 ? spell(d.of_partitions.plan)
+                                                                 : spell(d.of_keys.plan);
   bool const planned_axes = d.planned.cut.sets > 0;
   return {{"name", d.name},
           {"kind", spell_kind(d.kind)},

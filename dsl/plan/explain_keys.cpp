@@ -23,6 +23,8 @@ keys_facts keys_of(domain_description const& d) {
 void word_keys_of_gpu(domain_description& d) {
   keys_facts f = keys_of(d);
   if (d.kind == grouping_kind::found_keys) plan_search_of_gpu(d, f);
+  any_order_choice const chosen = choose_any_order(f);
+  if (chosen.route == any_order_route::partitions) return word_partitioned_keys(d, f, chosen.partitions);
   d.of_keys = make_keys_plan(f);
   keys_plan const& p = d.of_keys.plan;
   d.blocks = d.of_keys.blocks;
@@ -61,6 +63,7 @@ void word_keys_of_gpu(domain_description& d) {
     if (s.staged) s.why += ", after a copy from host memory";
   }
   add_refusals(d, d.of_keys.why_not);
+  add_refusals(d, chosen.no_partitions);
 }
 
 } // namespace tally::words

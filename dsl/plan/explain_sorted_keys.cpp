@@ -10,10 +10,17 @@
 
 namespace tally::words {
 
-bool sorts(domain_description const& d) { return d.is_sorted && d.of.on_gpu; }
-bool sorts_rows(domain_description const& d) {
-  return d.kind == grouping_kind::keys && d.of.on_gpu && !d.is_sorted && planning::sorts_rows(keys_of(d));
+namespace {
+
+bool takes(domain_description const& d, any_order_route route) {
+  bool const by_key = d.kind == grouping_kind::keys || d.kind == grouping_kind::found_keys;
+  return by_key && d.of.on_gpu && !d.is_sorted && choose_any_order(keys_of(d)).route == route;
 }
+
+} // namespace
+
+bool sorts(domain_description const& d) { return (d.is_sorted && d.of.on_gpu) || takes(d, any_order_route::sorted_elements); }
+bool sorts_rows(domain_description const& d) { return takes(d, any_order_route::sorted_rows); }
 slot_sort_planned const& sort_of(domain_description const& d) { return sorts(d) ? d.of_sorted.sort : d.of_sorted_rows.sort; }
 
 namespace {

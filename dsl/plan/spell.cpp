@@ -120,6 +120,12 @@ std::string spell(sorted_rows_plan const& p) {
                    p.in_place);
 }
 
+std::string spell(partitioned_keys_plan const& p) {
+  return formatted("tally::partitioned_keys_plan{{.table = {}, .in_runs = {}, .slots_of_partition = {}, .threads_per_block = {}, .elements_per_thread = {}, "
+                   ".elements_per_load = {}, .threads_per_run = {}, .tiles_in_flight = {}}}",
+                   spell(p.table), spell(p.in_runs), p.slots_of_partition, p.threads_per_block, p.elements_per_thread, p.elements_per_load, p.threads_per_run, p.tiles_in_flight);
+}
+
 std::string spell(mixed_plan const& p) {
   return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .shifted = {}}}", p.stages,
                    p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.shifted);

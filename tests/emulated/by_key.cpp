@@ -68,8 +68,6 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
     memory.cells[i] = cells.back().data();
     memory.copies[i] = copies.back().data();
   }
-  auto locks = unwritten(slots * 4);
-  memory.locks = type.locks ? reinterpret_cast<u32*>(locks.data()) : nullptr;
   u64 stray[3]{0, 0, 0};
   memory.stray = stray;
   answer_arrays to{};
@@ -170,7 +168,6 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     same<in_tables, in_ranges, in_bulk, ranges_in_bulk>(from(keys) | by_key(_1, bins, count));
     all(from(x_and_nan, keys) | by_key(_2, bins, max(_1).ignoring_nan().or_else(-1.f), min(_1).ignoring_nan().or_else(-2.f), max(_1).or_else(-3.f)));
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
-    same<for_all>(from(x, keys) | by_key(_2, bins, argmin(_1), first(_1), variance(_1))); // behind locks
   }
 }
 

@@ -263,6 +263,10 @@ T __reduce_min_sync(unsigned, T value) {
   return fold_of_lanes(value, [](T a, T b) { return std::min(a, b); });
 }
 template <class T>
+T __reduce_max_sync(unsigned, T value) {
+  return fold_of_lanes(value, [](T a, T b) { return std::max(a, b); });
+}
+template <class T>
 T __reduce_or_sync(unsigned, T value) {
   return fold_of_lanes(value, [](T a, T b) { return a | b; });
 }

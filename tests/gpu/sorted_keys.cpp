@@ -8,6 +8,7 @@
 
 #include <tally/tally.hpp>
 
+#include <cmath>
 #include <random>
 
 using namespace tally;
@@ -161,4 +162,25 @@ TEST_CASE("sorted: the first stray is reported, an overflow too, and what is in 
     auto const host = run(from(own_x, own_keys) | by_key(_2, 50, logsumexp(_1), own_rows_in_order(_1)), on::cpu);
     CHECK(same_arrays(host, run(from(device(dx.data() + skip, n - skip), device(dk.data() + skip, n - skip)) | by_key(_2, 50, logsumexp(_1), own_rows_in_order(_1)))));
   }
+}
+
+TEST_CASE("sorted: states that no atomic combines, of many elements by few keys and by one") {
+  if (no_kernels()) return;
+  for (int const bins : {1, 100, 50'000})
+    for (auto const kind : all_kinds) {
+      CAPTURE(bins);
+      auto const x = small_numbers(3'000'001);
+      auto const keys = keys_of(kind, x.size(), bins);
+      auto const places = from(x, keys) | by_key(_2, bins, argmax(_1), first(_1), last(_1), sum(_1));
+      CHECK(explain(places, targets::h200).details().domains[0].route == "sorted");
+      same_on_both(places);
+      auto const [sums, spreads] = run(from(x, keys) | by_key(_2, bins, sum(_1), variance(_1)), on::gpu, fast);
+      auto const [right_sums, right_spreads] = run(from(x, keys) | by_key(_2, bins, sum(_1), variance(_1)), on::cpu);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < right_sums.size(); ++i) {
+        double const far = std::abs(double(sums.data()[i]) - double(right_sums.data()[i])), wide = double(right_spreads.data()[i]);
+        wrong += far > 2. || std::abs(double(spreads.data()[i]) - wide) > 1e-3 * (1 + wide) ? 1 : 0;
+      }
+      CHECK(wrong == 0);
+    }
 }

@@ -272,6 +272,37 @@ TEST_CASE("keys whose folds need an order are sorted, and so are those that are 
   CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "sorted elements");
 }
 
+TEST_CASE("elements by many keys are partitioned where each takes several atomics, and sorted where no atomic combines a state") {
+  i64 const n = 1 << 24;
+  auto const r = from(device(reinterpret_cast<float const*>(0x1000), n), device(reinterpret_cast<i32 const*>(0x2000), n));
+  auto const e = explain(r | reduce(by_key(_2, 100'000, sum(_1))), targets::h200);
+  auto const& d = e.details().domains[0];
+  CHECK(d.route == "partitioned");
+  CHECK(says(d.shape, "50 partitions of 2000 slots in tiles of 16384"));
+  CHECK(refuses(d.why_not, "tables of slots", "less than 2 atomics an element"));
+  CHECK(e.details().passes() == 1);
+  CHECK(d.bytes_moved() == d.bytes_read() + 2 * n * 6);
+  CHECK(d.of.folds[0].grid == "atomics");
+  auto const said = read(e)["domains"][0];
+  CHECK(says(said["plan"].get<std::string>(), "tally::partitioned_keys_plan{"));
+  CHECK(said["launch"]["partition"]["partitions"] == 50);
+  auto const wide = explain(r | reduce(by_key(_2, 1'000'000, variance(_1))), targets::h200);
+  CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 673 partitions each"));
+  CHECK(wide.details().domains[0].bytes_moved() > e.details().domains[0].bytes_moved());
+  auto const positions = explain(r | reduce(by_key(_2, 100'000, sum(_1 * tally::index))), targets::h200);
+  CHECK(positions.details().domains[0].route == "in_global_memory");
+  CHECK(refuses(positions.details().domains[0].why_not, "partitions of slots", "looks at positions"));
+  CHECK(explain(r | reduce(group_by(_2, sum(_1))), targets::h200).details().domains[0].route == "found keys, partitioned");
+  auto const places = explain(r | reduce(by_key(_2, 1000, argmax(_1))), targets::h200);
+  CHECK(places.details().domains[0].route == "sorted");
+  CHECK(refuses(places.details().domains[0].why_not, "tables of slots", "no atomic combines"));
+  CHECK(explain(r | reduce(by_key(_2, 1000, variance(_1))), targets::h200, fast).details().domains[0].route == "sorted");
+  if (gpu::can_compile()) {
+    for (char const* part : {"partition", "fold_partitions"}) CHECK(says(e.ptx(), part));
+    for (char const* part : {"sort_by_key", "fold_sorted"}) CHECK(says(places.ptx(), part));
+  }
+}
+
 TEST_CASE("long rows by key are sorted where their slots are many") {
   i64 const n = 1 << 20;
   auto const r = from(matrix<float>(n, 64), along<0>(device(reinterpret_cast<i32 const*>(0x2000), n)));

@@ -307,13 +307,15 @@ std::vector<user> const& users() {
           targets::h200, fast));
     }
     auto const bins_of_cluster = i64(1) << 18;
-    by_key_of("bits in clusters", "`from(key, x) | by_key(_1, bins, bit_and(_2), bit_or(_2), bit_xor(_2))` of u32, by 2^18 keys", bins_of_cluster, from(keys, numbers<u32>()),
-              bit_and(_2), bit_or(_2), bit_xor(_2));
-    by_key_of("integers in clusters", "`from(key, x) | by_key(_1, bins, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>())` of i32", bins_of_cluster, from(keys, numbers<i32>()),
-              sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>());
-    by_key_of("cycles in clusters", "`from(key) | by_key(_1, bins, count_modulo(7), countdown_modulo(9))`", bins_of_cluster, from(keys), count_modulo(7), countdown_modulo(9));
-    by_key_of("naturals in clusters", "`from(key, x) | by_key(_1, bins, min(_2), max(_2))` of u32", bins_of_cluster, from(keys, numbers<u32>()), min(_2), max(_2));
-    by_key_of("extremes in clusters", "the same of i32", bins_of_cluster, from(keys, numbers<i32>()), min(_2), max(_2));
+    auto const place = cast<u32>(tally::index); // elements that know their place are not copied elsewhere
+    by_key_of("bits in clusters", "`from(key, x) | by_key(_1, bins, bit_and(_2), bit_or(_2), bit_xor(_2).where(place > 5))` of u32, by 2^18 keys", bins_of_cluster,
+              from(keys, numbers<u32>()), bit_and(_2), bit_or(_2), bit_xor(_2).where(place > 5u));
+    by_key_of("integers in clusters", "`from(key, x) | by_key(_1, bins, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>().where(place > 5))` of i32", bins_of_cluster,
+              from(keys, numbers<i32>()), sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>().where(place > 5u));
+    by_key_of("cycles in clusters", "`from(key) | by_key(_1, bins, count_modulo(7), countdown_modulo(9).where(place > 5))`", bins_of_cluster, from(keys), count_modulo(7),
+              countdown_modulo(9).where(place > 5u));
+    by_key_of("naturals in clusters", "`from(key) | by_key(_1, bins, min(place), max(place))` of u32", bins_of_cluster, from(keys), min(place), max(place));
+    by_key_of("extremes in clusters", "the same of i32", bins_of_cluster, from(keys), min(cast<i32>(tally::index)), max(cast<i32>(tally::index)));
     auto const long_rows = from(made_up::matrix<float>(4096, 65536));
     auto const means = long_rows | over<1>(mean);
     found.push_back(grouped_pipeline("long rows", "`from(rows) | map(_1 - let(mu)) | collect`, mu `from(rows) | over<1>(mean)`, of 65536 columns",

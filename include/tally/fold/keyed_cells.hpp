@@ -132,6 +132,10 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
                                       : cell_of<M>::kind == cell_kind::locked ? 0
                                                                               : cell_of<M>::bytes;
 
+/// Atomics that one element takes in global memory, at most or, of digits, most of the time.
+template <class M>
+inline constexpr int atomics_of_cell = cell_of<M>::kind == cell_kind::digits || cell_of<M>::kind == cell_kind::checked || cell_of<M>::kind == cell_kind::ordered ? 2 : 1;
+
 /// Whether a cell is words that are folded each by itself, and so by the bulk engine; those of counts are if they have 32 bits.
 template <class M>
 inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::locked;

@@ -22,11 +22,12 @@ inline constexpr bool is_converted = !cuda::std::is_same_v<Word, Value>;
 template <class Word, class Value, class To, class E>
 inline constexpr bool is_converted<Word, Value, call<op::cast<To>, E>> = true;
 
-template <keys_plan P, class Where, class Program>
+template <keys_plan P, class Where, class Program, int SlotsOfPartition = 0>
 class keyed_read;
-template <keys_plan P, class Where, class... Columns, class... Leaves>
-class keyed_read<P, Where, program<pack<Columns...>, Leaves...>> : keyed_table<P, program<pack<Columns...>, Leaves...>> {
-  using Table = keyed_table<P, program<pack<Columns...>, Leaves...>>;
+template <keys_plan P, class Where, class... Columns, class... Leaves, int SlotsOfPartition>
+class keyed_read<P, Where, program<pack<Columns...>, Leaves...>, SlotsOfPartition> : protected keyed_table<P, program<pack<Columns...>, Leaves...>, SlotsOfPartition> {
+protected:
+  using Table = keyed_table<P, program<pack<Columns...>, Leaves...>, SlotsOfPartition>;
   template <int I, owner Of>
   using cell = typename Table::template cell<I, Of>;
   using Table::p, Table::to, Table::slots, Table::table, Table::folds, Table::shared, Table::hot, Table::nobody, Table::one_count;
@@ -44,11 +45,8 @@ public:
       : Table{folded, memory, bins.bins * lies.groups, of_block}, where(bins), at(lies) {}
 
   __device__ void open(i64 thread, i64 threads) const {
-    for (i64 g = thread; g < slots; g += threads) {
+    for (i64 g = thread; g < slots; g += threads)
       for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
-      if (to.locks != nullptr)
-        to.locks[g] = 0;
-    }
     if constexpr (copied)
       for (i64 g = thread; g < copied_slots(); g += threads)
         for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
@@ -108,13 +106,15 @@ public:
       to.stray[1] = static_cast<u64>(where.key.eval(walk().row_at_position(static_cast<i64>(to.stray[0]))));
   }
 
+protected:
+  __device__ __forceinline__ auto walk() const {
+    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program, P.on_rows, P.standing, P.apart>{p, at, block(), blocks()};
+  }
+
 private:
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots, at.groups); }
   __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
-  __device__ __forceinline__ auto walk() const {
-    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program, P.on_rows, P.standing, P.apart>{p, at, block(), blocks()};
-  }
 
   /// A slot in the cells of all, or in copies of them.
   struct place_of_slot {

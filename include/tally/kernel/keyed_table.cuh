@@ -15,10 +15,11 @@
 
 namespace tally::inline v0::kernel {
 
-template <keys_plan P, class Program>
+/// SlotsOfPartition: that a block has to itself for a while, from `first` on; 0: it has the same for as long as it runs.
+template <keys_plan P, class Program, int SlotsOfPartition = 0>
 class keyed_table;
-template <keys_plan P, class Columns, class... Leaves>
-class keyed_table<P, program<Columns, Leaves...>> {
+template <keys_plan P, class Columns, class... Leaves, int SlotsOfPartition>
+class keyed_table<P, program<Columns, Leaves...>, SlotsOfPartition> {
 public:
   using Program = program<Columns, Leaves...>;
   static constexpr int folds = int(sizeof...(Leaves));
@@ -34,6 +35,7 @@ public:
   keyed_memory const& to;
   i64 slots;
   char* table; ///< of this block, where it has one
+  unsigned first = 0; ///< slot of its partition
 
   template <class M, owner Of>
   using cell_as = keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
@@ -44,10 +46,12 @@ public:
   __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots) : slots; }
   /// How many slots a block has to itself, and which is the first.
   __device__ __forceinline__ unsigned own_slots() const {
+    if constexpr (SlotsOfPartition > 0)
+      return SlotsOfPartition;
     i64 const own = P.ranges == 1 ? slots : (slots - 1) / P.ranges + 1;
     return static_cast<unsigned>(P.gives_in_bulk ? slots_given_in_bulk(own) : own);
   }
-  __device__ __forceinline__ unsigned first_own() const { return P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
+  __device__ __forceinline__ unsigned first_own() const { return SlotsOfPartition > 0 ? first : P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
   __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
   static constexpr int own_bytes(int i) {
     constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, owner::block>::bytes..., 0};

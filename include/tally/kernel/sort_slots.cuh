@@ -7,20 +7,10 @@
 
 #include <tally/fold/slots.hpp>
 #include <tally/kernel/sorted_places.cuh>
+#include <tally/kernel/sum_of_block.cuh>
 #include <tally/plan/slot_sort_plan.hpp>
 
 namespace tally::inline v0::kernel {
-
-/// What the lanes of a warp up to this one have together.
-template <class T>
-__device__ __forceinline__ T sum_up_to_lane(T own, int lane) {
-#pragma unroll
-  for (int h = 1; h < 32; h *= 2) {
-    T const other = __shfl_up_sync(0xffffffffu, own, h);
-    own += lane >= h ? other : T(0);
-  }
-  return own;
-}
 
 /// Which lanes of the warp have the same digit.
 template <int Bits>
@@ -121,7 +111,7 @@ public:
 #pragma unroll
     for (int j = 0; j < digits; ++j)
       all += counts_of(values)[own_digit(j)];
-    number before = sum_before(all);
+    number before = sum_in_front(all, own.sums);
 #pragma unroll
     for (int j = 0; j < digits; ++j) {
       next[j] = before + counts_of(own_digit(j))[blockIdx.x];
@@ -185,17 +175,6 @@ private:
   __device__ __forceinline__ number* counts_of(int digit) const { return static_cast<number*>(to.counts) + i64(digit) * to.blocks; }
   __device__ __forceinline__ own_counts& places_of(int w) const { return reinterpret_cast<own_counts*>(own.of_tile.places[w])[threadIdx.x]; }
 
-  /// What the threads in front of this one have together. Between two calls there is a barrier.
-  __device__ __forceinline__ number sum_before(number n) const {
-    number const with = sum_up_to_lane(n, lane());
-    if (lane() == 31)
-      own.sums[warp()] = with;
-    __syncthreads();
-    number before = with - n;
-    for (int w = 0; w < warps; ++w)
-      before += w < warp() ? own.sums[w] : 0;
-    return before;
-  }
   __device__ __forceinline__ number number_in_group(number t) const {
     if constexpr (P.no_kept_axis)
       return t;
@@ -245,7 +224,7 @@ private:
 #pragma unroll
     for (int j = 0; j < digits; ++j)
       all += mine[j];
-    u32 here = static_cast<u32>(sum_before(all));
+    u32 here = static_cast<u32>(sum_in_front(number(all), own.sums));
     u32 begins[digits];
 #pragma unroll
     for (int j = 0; j < digits; ++j) {

@@ -18,8 +18,7 @@
 #include <tally/plan/mixed.hpp>
 #include <tally/plan/rows_plan.hpp>
 #include <tally/plan/segments.hpp>
-#include <tally/plan/sorted_keys.hpp>
-#include <tally/plan/sorted_rows.hpp>
+#include <tally/plan/keys_in_any_order.hpp>
 #include <tally/plan/turns.hpp>
 
 namespace tally::inline v0 {
@@ -70,9 +69,10 @@ struct domain_description {
   bool takes_turns = false;  ///< in one launch with others
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
-  bool is_sorted = false;    ///< a GPU sorts the elements of keys, because a fold needs their order
+  bool is_sorted = false;    ///< a GPU sorts the elements of keys, whatever they are: a fold needs their order
   sorted_keys_planned of_sorted{}; ///< of keys on a GPU where it does
   sorted_rows_planned of_sorted_rows{}; ///< of keys on a GPU that sorts rows, because that is quicker
+  partitioned_keys_planned of_partitions{}; ///< of keys on a GPU that partitions elements, because that is quicker
   u32 columns_of_key = 0;    ///< of keys that are found first, by a read of their own: the columns that it looks at, a bit each
   int key_bytes = 0;
   find_keys_planned of_search{}; ///< of that read on a GPU

@@ -26,6 +26,9 @@ struct keys_facts {
   bool integers;       ///< every fold has words that `red` of integers folds
   bool meet_in_clusters; ///< every fold has such words, or one float to which is added
   bool looks_keys_up;  ///< a key is its number in a table of global memory, found first
+  u32 travelling = 0;  ///< a bit for each column that folds look at
+  bool can_travel = false; ///< those are all that folds look at, and in memory: neither positions nor what is computed
+  int atomics_of_element = 0; ///< that all folds take for one element in global memory
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
 };
 

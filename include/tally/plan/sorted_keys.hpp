@@ -37,7 +37,7 @@ constexpr sorted_keys_planned make_sorted_keys_plan(keys_facts const& f) {
   out.sort = plan_slot_sort(f.of.target, f.at, f.slots);
   out.plan = {out.sort.plan, planning::choose_slot_folds(f.of)};
   out.folds = cut_segments(f.of, out.plan.folds, out.sort.elements, f.slots, 0);
-  out.why_not.add("tables of slots", "a fold needs the elements of a key in their order");
+  out.why_not.add("tables of slots", "a fold needs the elements of a key in their order, or has a state that no atomic combines");
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <tally/plan/keys_plan.hpp>
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/plan/one_segment_plan.hpp>
+#include <tally/plan/partitioned_keys_plan.hpp>
 #include <tally/plan/segments_plan.hpp>
 #include <tally/plan/sorted_keys_plan.hpp>
 #include <tally/plan/sorted_rows_plan.hpp>
@@ -39,6 +40,8 @@ std::string spell(slot_sort_plan const& p);
 std::string spell(sorted_keys_plan const& p);
 /// "tally::sorted_rows_plan{.sort = ...}".
 std::string spell(sorted_rows_plan const& p);
+/// "tally::partitioned_keys_plan{.table = ...}".
+std::string spell(partitioned_keys_plan const& p);
 /// "tally::mixed_plan{.stages = ...}".
 std::string spell(mixed_plan const& p);
 

@@ -47,15 +47,17 @@ template <class Offset, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_segments(domain_description const& d) {
   return gpu::ptx_of(gpu::unit_of(group_type_of<Program, Nodes>(), offset_text<Offset>(), d.of_segments), d.of.facts.target);
 }
-/// Of Sorted elements, and of rows that are sorted, both kernels: the sort and the folds.
-template <bool Sorted, class Where, class Program, class Nodes>
+/// Of sorted elements, of rows that are sorted and of elements that are partitioned, both kernels: what brings them in order, and the folds.
+template <class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_keys(domain_description const& d) {
   auto const& type = keyed_types<Where, Program, Nodes>::type();
   target const& t = d.of.facts.target;
-  if constexpr (Sorted)
+  if (d.of_sorted.folds.blocks > 0)
     return gpu::ptx_of(gpu::unit_of_sort(type, d.of_sorted.sort.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, d.of_sorted.plan), t);
   else if (auto const& rows = d.of_sorted_rows; rows.blocks > 0)
     return gpu::ptx_of(gpu::unit_of_sort(type, rows.sort.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, rows.plan), t);
+  else if (auto const& partitioned = d.of_partitions; partitioned.blocks > 0)
+    return gpu::ptx_of(gpu::unit_of_partition(type, partitioned.plan), t) + gpu::ptx_of(gpu::unit_of_folds(type, partitioned.plan), t);
   else
     return gpu::ptx_of(gpu::unit_of(type, d.of_keys.plan), t);
 }
@@ -66,14 +68,14 @@ template <bool Sorted, class Where, class Program, class Nodes>
   out.by_key.slots = out.groups;
   out.is_sorted = Sorted;
   if constexpr (Program::lowerable && Where::lowerable)
-    out.ptx_of = &ptx_of_keys<Sorted, Where, Program, Nodes>;
+    out.ptx_of = &ptx_of_keys<Where, Program, Nodes>;
 }
 /// The search, and the folds as they are planned for most keys of the first table.
-template <bool Sorted, class Where, class Program, class Nodes>
+template <class Where, class Program, class Nodes>
 [[gnu::cold]] std::string ptx_of_found_keys(domain_description const& d) {
   using search = find_keys_types<Where, Program>;
   using Numbered = typename groups_by_number<Where, typename search::word>::type;
-  return gpu::ptx_of(gpu::unit_of(search::type(), d.of_search.plan), d.of.facts.target) + ptx_of_keys<Sorted, Numbered, Program, Nodes>(d);
+  return gpu::ptx_of(gpu::unit_of(search::type(), d.of_search.plan), d.of.facts.target) + ptx_of_keys<Numbered, Program, Nodes>(d);
 }
 /// The same of a domain whose keys are found first, folded by their numbers.
 template <bool Sorted, class Where, class Program, class Nodes>
@@ -84,7 +86,7 @@ template <bool Sorted, class Where, class Program, class Nodes>
   out.columns_of_key = columns_named<decltype(d.where.key)> | columns_named<decltype(d.where.mask)>;
   out.key_bytes = int(sizeof(key_type_of<Where, Program>));
   if constexpr (Program::lowerable && Where::lowerable)
-    out.ptx_of = &ptx_of_found_keys<Sorted, Where, Program, Nodes>;
+    out.ptx_of = &ptx_of_found_keys<Where, Program, Nodes>;
 }
 
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>

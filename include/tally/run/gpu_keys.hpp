@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to the routes of folds by key in tables on a GPU. Layer 5. Planning, compiling, staging and the three launches are compiled in
-// dsl/gpu/keys.cpp.
+// The door to the routes of folds by key in tables on a GPU. Layer 5. Planning, compiling and the launches are compiled in dsl/gpu/keys.cpp.
 #pragma once
 
 #include <tally/fold/hot_keys.hpp>
@@ -54,8 +53,8 @@ struct sorted_kernels {
   kernels_of<FoldsPlan> folds;
 };
 
-/// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
-void enqueue(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
+/// Queues the read, whose columns are staged. Throws the typed errors of planning, compiling and launching. There is at least one slot and element.
+void enqueue_staged(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_flight& flight);
 /// Queues the way home of what stray_of tells.
 void send_stray(keys_request const& r, keys_in_flight& flight);
 /// Waits for that; the first position whose key names no bin and that key, or -1. Throws overflow.

@@ -9,17 +9,10 @@
 
 namespace tally::inline v0::gpu {
 
-/// Queues the read of rows that have one key each. Throws the typed errors of planning, compiling, staging and launching. There is at least
-/// one slot and row.
-void enqueue(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight);
+/// Queues the read of rows that have one key each, whose columns are staged. Throws the typed errors of planning, compiling and launching. There is at
+/// least one slot and row.
+void enqueue_staged(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, keys_in_flight& flight);
 
-/// The kernels of folds in any order: rows are sorted where the planner says so, else there are tables.
-struct any_order_kernels {
-  kernels_of<keys_plan> tables;
-  sorted_kernels<sorted_rows_plan> rows;
-};
-/// Queues the read by one route or the other, with the errors of both.
-void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight);
 /// The translation unit of the folds of a plan, for explain and for tests.
 unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p);
 

@@ -6,10 +6,11 @@
 #include <string>
 
 #include <tally/base/error.hpp>
+#include <tally/fold/partitions.hpp>
 #include <tally/pipeline/keyed.hpp>
 #include <tally/run/cpu_keyed.hpp>
+#include <tally/run/gpu_keys_in_any_order.hpp>
 #include <tally/run/gpu_sorted_keys.hpp>
-#include <tally/run/gpu_sorted_rows.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 #include <tally/run/traits_of_leaves.hpp>
@@ -148,6 +149,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
       (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
   static constexpr bool integers = (true && ... && is_of_integers<typename Leaves::monoid_type>);
   static constexpr bool meet_in_clusters = (true && ... && (is_of_integers<typename Leaves::monoid_type> || is_added_once<typename Leaves::monoid_type>));
+  static constexpr int atomics_of_element = (0 + ... + atomics_of_cell<typename Leaves::monoid_type>);
   /// Whether answer i is the sum that fold i added.
   static constexpr bool gives_cells = neighbour_bytes() > 0 && (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::added)) &&
                                       []<int... I>(index_list<I...>) {
@@ -174,7 +176,8 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
   i64 const slots = d.where.bins * at.groups;
   bool const gives_cells = types::gives_cells && !planning::writes_home(slots, bytes_of_answers<Program>(static_cast<Nodes const*>(nullptr)));
   return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
-          types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>};
+          types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>,
+          columns_folded<Program>, can_travel<Program>, types::atomics_of_element};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The planner of folds by key whose elements are partitioned by slot first: when that is worth it, how large partitions and tiles are, and how they are
+// folded. Layer 3.
+#pragma once
+
+#include <tally/fold/partitions.hpp>
+#include <tally/plan/keys.hpp>
+#include <tally/plan/partitioned_keys_plan.hpp>
+
+namespace tally::inline v0 {
+
+struct partitioned_keys_planned {
+  partitioned_keys_plan plan;
+  i64 partitions;
+  i64 passes;     ///< each of which reads all elements, and takes those of its partitions
+  i64 of_pass;    ///< partitions of a pass
+  i64 part;  ///< elements that are partitioned, then folded, at once; the read has as many parts as it takes
+  i64 parts;
+  i64 share;          ///< elements of a partition that a block folds at once
+  i64 tile_bytes;     ///< in memory, of a whole part
+  i64 blocks;         ///< that partition
+  i64 shared_bytes;   ///< of one of them
+  i64 fold_blocks;
+  i64 fold_shared_bytes;
+  why_not_list why_not;
+};
+
+namespace planning {
+
+/// Elements that are partitioned at once, so that their copy has no more than some GB.
+inline constexpr i64 most_elements_of_part = i64(1) << 27;
+/// Reads that are longer than its launches take.
+inline constexpr i64 elements_worth_partitions = i64(1) << 21;
+/// Passes up to which another one takes less than atomics do.
+inline constexpr i64 most_passes = 4;
+/// Elements a slot, so that tables are emptied and given for less than it takes to fold what is in them.
+inline constexpr i64 elements_of_partitioned_slot = 4;
+/// Shares that a block takes one after the other, so that blocks end together.
+inline constexpr i64 shares_of_block = 8;
+
+/// What the block that partitions has beside a tile: counts of two, and a word for each warp.
+constexpr i64 bytes_beside_tile(i64 partitions) { return 16 + (2 * partitions + threads_of_partitions / 32) * i64(sizeof(u32)); }
+
+/// Bytes of an element that travel.
+constexpr int travelling_bytes(keys_facts const& f) {
+  int bytes = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    bytes += (f.travelling >> c & 1) != 0 ? int(f.of.sources[c].bytes_per_element) : 0;
+  return bytes;
+}
+/// Ranges of slots, each of which reads all elements, up to which there are no partitions; and bytes of a slot up to which there are none while there are
+/// ranges. 2^27 f32 by 5000 keys, three ranges of exact sums and as many partitions: 1390 and 1324 us; by 10^5, four ranges of sums and counts as they come 924
+/// and 1340, of greatest numbers 643 and 1164 (H100, 2026-11-27).
+inline constexpr i64 ranges_before_partitions = 2, most_bytes_in_ranges = 16;
+/// Slots of a block that folds.
+constexpr i64 slots_of_partition(keys_facts const& f) {
+  return f.own_cell_bytes == 0 ? 0 : least_of((shared_bytes_for_table(f.of) - i64(sizeof(room_of_shares))) / f.own_cell_bytes, 65532) / 4 * 4;
+}
+
+/// Elements of a thread: what travels stays in its registers from the load to the tile, and a block has room for a tile.
+constexpr int partitioned_of_thread(keys_facts const& f) {
+  int const bytes = travelling_bytes(f);
+  int elements = bytes <= 4 ? 16 : 8;
+  while (elements > 0 && partitioned_tile{most_partitions, threads_of_partitions * elements, bytes}.bytes() + bytes_beside_tile(most_partitions) > shared_bytes_for_table(f.of))
+    elements = elements > 4 ? elements / 2 : 0;
+  return elements;
+}
+
+/// In how many partitions elements are to be brought before they are folded; 0: they are not, for the reason that is added.
+constexpr i64 choose_partitions(keys_facts const& f, why_not_list& why) {
+  why_not_list of_tables{};
+  i64 const elements = f.at.extent, of_partition = slots_of_partition(f), ranges = choose_ranges(f, of_tables);
+  bool const in_tables = ranges > 0 && (ranges <= ranges_before_partitions || f.own_cell_bytes <= most_bytes_in_ranges);
+  if (f.rows_have_one_key || f.own_cell_bytes == 0 || f.atomics_of_element < 2 || in_tables || f.at.groups != 1)
+    return 0;
+  auto const refuse = [&](char const* reason, i64 number_0 = 0, i64 number_1 = 0) {
+    why.add("partitions of slots", reason, -1, number_0, number_1);
+    return i64(0);
+  };
+  if (f.of.target.compute_major < 9)
+    return refuse("tiles are written by the bulk engine, which is of sm_90");
+  if (!f.can_travel)
+    return refuse("a fold looks at positions, or at what is computed");
+  if (!elements_in_order(f))
+    return refuse("elements do not follow each other in every column");
+  if (elements < elements_worth_partitions || elements < f.slots * elements_of_partitioned_slot)
+    return refuse("{0} elements by {1} slots are too few", elements, f.slots);
+  i64 const partitions = of_partition == 0 ? 0 : (f.slots - 1) / of_partition + 1;
+  if (partitions == 0 || partitions > most_passes * most_partitions)
+    return refuse("{0} slots are more than 4096 times {1}", f.slots, of_partition);
+  if (partitioned_of_thread(f) == 0)
+    return refuse("a tile of elements of {0} bytes does not fit", i64(travelling_bytes(f)));
+  return partitions;
+}
+
+/// Threads that read what a partition has in one tile: it has two elements for each, so that few of them have one less than the others.
+constexpr int threads_of_run(i64 elements_of_tile, i64 partitions) {
+  int threads = 32;
+  while (threads > 8 && 2 * threads * partitions > elements_of_tile)
+    threads /= 2;
+  return threads;
+}
+/// Slots of a block that it keeps to itself while keys come in runs: a power of two, in the room of a partition, with a word that says whose they are.
+constexpr int slots_kept_in_runs(keys_facts const& f) {
+  int slots = 4096;
+  while (slots * i64(f.own_cell_bytes + 4) > slots_of_partition(f) * f.own_cell_bytes)
+    slots /= 2;
+  return slots;
+}
+
+} // namespace planning
+
+/// Plans one read of which choose_partitions said into how many partitions it goes.
+constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& f, i64 partitions) {
+  partitioned_keys_planned out{};
+  partitioned_keys_plan& p = out.plan;
+  i64 const multiprocessors = f.of.target.multiprocessors;
+  int const bytes = planning::travelling_bytes(f);
+  p.table.route = keys_route::in_shared_memory;
+  p.table.threads_per_block = p.threads_per_block = threads_of_partitions;
+  p.table.blocks_per_multiprocessor = p.table.replicas = p.table.ranges = p.table.copies = p.table.cluster_blocks = 1;
+  p.table.elements_per_load = p.table.loads_in_flight = 1;
+  p.table.in_order = true;
+  p.table.counts_in_32 = f.counts && f.at.extent < i64(1) << 32;
+  p.in_runs = p.table;
+  p.in_runs.route = keys_route::in_global_memory;
+  p.in_runs.hot_slots = planning::slots_kept_in_runs(f);
+  p.in_runs.elements_per_load = planning::aligned_for(f.of, planning::neighbours_of_walk) ? planning::neighbours_of_walk : 1;
+  p.in_runs.loads_in_flight = 2;
+  p.slots_of_partition = int(planning::slots_of_partition(f));
+  p.elements_per_thread = planning::partitioned_of_thread(f);
+  p.elements_per_load = p.in_runs.elements_per_load;
+  p.threads_per_run = planning::threads_of_run(p.elements_of_tile(), partitions);
+  p.tiles_in_flight = 4;
+  out.partitions = partitions;
+  out.passes = (partitions - 1) / most_partitions + 1;
+  out.of_pass = (partitions - 1) / out.passes + 1;
+  i64 const whole = f.at.extent - f.at.extent % p.elements_per_load, of_tile = p.elements_of_tile();
+  out.part = planning::least_of(whole, planning::most_elements_of_part);
+  out.parts = (whole - 1) / out.part + 1;
+  i64 const tiles = (out.part - 1) / of_tile + 1;
+  partitioned_tile const tile{int(out.of_pass), int(of_tile), bytes};
+  out.tile_bytes = tiles * tile.bytes();
+  out.blocks = planning::least_of(tiles, multiprocessors);
+  out.shared_bytes = tile.bytes() + planning::bytes_beside_tile(out.of_pass);
+  i64 const share = out.part / (multiprocessors * planning::shares_of_block * out.passes);
+  out.share = share > of_tile ? share : of_tile;
+  out.fold_blocks = multiprocessors;
+  out.fold_shared_bytes = p.slots_of_partition * i64(f.own_cell_bytes) + i64(sizeof(room_of_shares));
+  out.why_not.add("tables of slots", "a copy of the elements in the order of {1} partitions takes less than {0} atomics an element in global memory", -1, i64(f.atomics_of_element), partitions);
+  return out;
+}
+
+} // namespace tally::inline v0

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the planner of folds by key of partitioned elements decides, from numbers, and which route folds take whose elements come in any order.
+#include "plans/keyed_facts.hpp"
+
+#include <tally/plan/keys_in_any_order.hpp>
+#include <tally/plan/spell.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace tally;
+
+namespace {
+
+/// n exact sums of f32 by keys of 8 bytes.
+keys_facts sums(i64 n, i64 slots) {
+  keys_facts f = scalars(n, slots, 112);
+  f.of.source_count = 2;
+  f.of.sources[1] = {8, 1, 16};
+  f.at.reduced[0].steps[1] = 1;
+  f.travelling = 1;
+  f.can_travel = true;
+  f.atomics_of_element = 2;
+  return f;
+}
+i64 partitions_of(keys_facts const& f) {
+  why_not_list why;
+  return planning::choose_partitions(f, why);
+}
+std::string refusal_of(keys_facts const& f) {
+  why_not_list why;
+  return planning::choose_partitions(f, why) == 0 && why.count == 1 ? why.entries[0].reason : "";
+}
+keys_facts with(keys_facts f, auto const& change) {
+  change(f);
+  return f;
+}
+
+} // namespace
+
+TEST_CASE("elements are partitioned where their slots have no room in a block and each of them takes two atomics") {
+  i64 const n = 1 << 24;
+  CHECK(partitions_of(sums(n, 4000)) == 0); // two ranges
+  CHECK(partitions_of(sums(n, 5000)) == 3);
+  CHECK(partitions_of(sums(n, 100'000)) == 50);
+  CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.atomics_of_element = 1; })) == 0);
+  CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.own_cell_bytes = 8; })) == 0); // four ranges of little
+  CHECK(partitions_of(with(sums(n, 400'000), [](auto& f) { f.own_cell_bytes = 8; })) == 15);
+  CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.own_cell_bytes = 0; })) == 0);
+  CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.rows_have_one_key = true; })) == 0);
+}
+
+TEST_CASE("what keeps elements from being partitioned is said") {
+  i64 const n = 1 << 24;
+  CHECK(refusal_of(with(sums(n, 100'000), [](auto& f) { f.of.target = targets::a100; })) == "tiles are written by the bulk engine, which is of sm_90");
+  CHECK(refusal_of(with(sums(n, 100'000), [](auto& f) { f.can_travel = false; })) == "a fold looks at positions, or at what is computed");
+  CHECK(refusal_of(with(sums(n, 100'000), [](auto& f) { f.at.reduced[0].steps[0] = 2; })) == "elements do not follow each other in every column");
+  CHECK(refusal_of(sums(1 << 20, 100'000)) == "{0} elements by {1} slots are too few");
+  CHECK(refusal_of(sums(n, 5'000'000)) == "{0} elements by {1} slots are too few");
+  CHECK(refusal_of(sums(i64(1) << 28, 9'000'000)) == "{0} slots are more than 4096 times {1}");
+  CHECK(refusal_of(with(sums(n, 100'000), [](auto& f) { f.of.sources[0].bytes_per_element = 64; })) == "a tile of elements of {0} bytes does not fit");
+}
+
+TEST_CASE("both kernels have the room that they ask for, and every element, partition and pass is taken once") {
+  for (i64 const n : {i64(1) << 21, (i64(1) << 24) + 3, (i64(1) << 27) + 4, i64(1) << 31})
+    for (i64 const slots : {5000, 100'000, 500'000, 1'500'000, 4'000'000})
+      for (int const bytes : {1, 4, 8, 16}) {
+        CAPTURE(n);
+        CAPTURE(slots);
+        CAPTURE(bytes);
+        auto const f = with(sums(n, slots), [&](auto& facts) { facts.of.sources[0].bytes_per_element = bytes; });
+        i64 const partitions = partitions_of(f);
+        if (partitions == 0) continue;
+        auto const made = make_partitioned_keys_plan(f, partitions);
+        auto const& p = made.plan;
+        CHECK(made.shared_bytes <= f.of.target.shared_bytes_per_block);
+        CHECK(made.fold_shared_bytes <= f.of.target.shared_bytes_per_block);
+        CHECK(p.elements_of_tile() < 1 << 16);
+        CHECK(p.slots_of_partition * partitions >= slots);
+        CHECK(made.passes * made.of_pass >= partitions);
+        CHECK((made.passes - 1) * made.of_pass < partitions);
+        CHECK(made.of_pass <= most_partitions);
+        CHECK(made.parts * made.part >= n - 3);
+        CHECK((made.parts == 1 || made.part % p.elements_of_tile() == 0));
+        CHECK(p.in_runs.hot_slots * (f.own_cell_bytes + 4) <= made.fold_shared_bytes);
+        CHECK(made.tile_bytes < i64(1) << 32);
+      }
+}
+
+TEST_CASE("a partition of which a tile has few elements is read by fewer threads, and wide elements have shorter tiles") {
+  i64 const n = i64(1) << 27;
+  auto const plan_of = [](keys_facts const& f) { return make_partitioned_keys_plan(f, partitions_of(f)).plan; };
+  CHECK(plan_of(sums(n, 100'000)).threads_per_run == 32);
+  CHECK(plan_of(sums(n, 1'000'000)).threads_per_run == 16);
+  CHECK(plan_of(sums(n, 1'900'000)).threads_per_run == 8);
+  CHECK(plan_of(sums(n, 100'000)).elements_per_thread == 16);
+  CHECK(plan_of(with(sums(n, 100'000), [](auto& f) { f.of.sources[0].bytes_per_element = 8; })).elements_per_thread == 8);
+  CHECK(plan_of(with(sums(n, 100'000), [](auto& f) { f.of.target = targets::rtx_pro_6000; })).elements_per_thread == 8); // less shared memory
+  CHECK(plan_of(with(sums(n, 100'000), [](auto& f) { f.of.sources[1].address_alignment = 8; })).elements_per_load == 1);
+}
+
+TEST_CASE("states that no atomic combines are never in tables, and the plan is spelled as the C++ that makes it again") {
+  CHECK(choose_any_order(sums(1 << 24, 100'000)).route == any_order_route::partitions);
+  CHECK(choose_any_order(sums(1 << 10, 100'000)).route == any_order_route::tables);
+  CHECK(choose_any_order(scalars(1 << 10, 10, 0)).route == any_order_route::sorted_elements);
+  CHECK(choose_any_order(rows(1 << 22, 64, 1000, true)).route == any_order_route::sorted_rows);
+  auto const made = make_partitioned_keys_plan(sums(1 << 24, 100'000), 50);
+  REQUIRE(made.why_not.count == 1);
+  CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
+  CHECK(spell(made.plan) == "tally::partitioned_keys_plan{.table = " + spell(made.plan.table) + ", .in_runs = " + spell(made.plan.in_runs) +
+                                ", .slots_of_partition = 2000, .threads_per_block = 1024, .elements_per_thread = 16, .elements_per_load = 4, .threads_per_run = 32, "
+                                ".tiles_in_flight = 4}");
+}
