@@ -140,6 +140,7 @@ TEST_CASE("partitioned keys, emulated: exact sums and others, of partitions in a
     CAPTURE(int(kind));
     auto const keys = keys_of(kind);
     same<plan_of<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count));
+    if (kind == kind_of_keys::hot) continue;
     same<plan_of<1, 8>>(from(x, keys) | filter(_2 % 3 != 0) | by_key(_2 - 50, bins, mean(_1), max(_1).where(_1 < 3.f)).dropping_strays());
   }
 }

@@ -284,30 +284,30 @@ std::vector<user> const& users() {
       found.push_back(grouped_pipeline(name, text, columns | by_key(_1, bins, folds...), targets::h200));
     };
     auto const keys = made_up::numbers<u32>(many);
+    auto const place = cast<u32>(tally::index); // elements that know their place are not copied elsewhere
     for (i64 bins : {bins_of_block, bins_of_all}) {
       bool const few_bins = bins == bins_of_block;
       by_key_of(few_bins ? "bits by few keys" : "bits by key",
-                few_bins ? "`from(key, x, y) | by_key(_1, 3500, bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), ...)` of u32 and u64"
+                few_bins ? "`from(key, x, y) | by_key(_1, 3500, bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), ...)` of u32 and u64, one of them `.where(place > 5)`"
                          : "the same by 2^20 keys",
-                bins, from(keys, numbers<u32>(), numbers<u64>()), bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), bit_or(_3), bit_xor(_3));
+                bins, from(keys, numbers<u32>(), numbers<u64>()), bit_and(_2), bit_or(_2), bit_xor(_2), bit_and(_3), bit_or(_3), bit_xor(_3).where(place > 5u));
       by_key_of(few_bins ? "integers by few keys" : "integers by key",
                 few_bins ? "`from(key, x, y) | by_key(_1, 3500, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3))` of i32 and i64"
                          : "the same by 2^20 keys",
-                bins, from(keys, numbers<i32>(), numbers<i64>()), sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3));
+                bins, from(keys, numbers<i32>(), numbers<i64>()), sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>(), min(_2), max(_2), min(_3), max(_3).where(place > 5u));
       by_key_of(few_bins ? "cycles by few keys" : "cycles by key",
                 few_bins ? "`from(key, x) | by_key(_1, 3500, count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2))` of u64"
                          : "the same by 2^20 keys",
-                bins, from(keys, numbers<u64>()), count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2));
+                bins, from(keys, numbers<u64>()), count_modulo(7), countdown_modulo(9), min(_1), max(_1), min(_2), max(_2).where(place > 5u));
       found.push_back(grouped_pipeline(
           few_bins ? "floats by few keys" : "floats by key",
           few_bins ? "`run(from(key, x, h) | by_key(_1, 10000, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()), fast)`"
                    : "the same by 2^20 keys",
           from(keys, numbers<float>(), numbers<bf16>()) |
-              by_key(_1, few_bins ? float_bins_of_block : bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>()),
+              by_key(_1, few_bins ? float_bins_of_block : bins, sum(_2), sum(_2).in<double>(), sum(_3).in<f16>(), sum(_3).in<bf16>().where(place > 5u)),
           targets::h200, fast));
     }
     auto const bins_of_cluster = i64(1) << 18;
-    auto const place = cast<u32>(tally::index); // elements that know their place are not copied elsewhere
     by_key_of("bits in clusters", "`from(key, x) | by_key(_1, bins, bit_and(_2), bit_or(_2), bit_xor(_2).where(place > 5))` of u32, by 2^18 keys", bins_of_cluster,
               from(keys, numbers<u32>()), bit_and(_2), bit_or(_2), bit_xor(_2).where(place > 5u));
     by_key_of("integers in clusters", "`from(key, x) | by_key(_1, bins, sum(_2), sum(_2).in<u32>(), sum(_2).in<i32>().where(place > 5))` of i32", bins_of_cluster,

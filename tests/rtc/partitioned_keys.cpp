@@ -68,7 +68,7 @@ auto const keys = made_up<i64>(n);
 
 TEST_CASE("tiles leave by the bulk engine, exact sums are integers in shared memory, on every family that has it") {
   if (!can_compile()) return;
-  for (auto const& chip : {targets::h200, targets::b200, targets::rtx_pro_6000}) {
+  for (auto const& chip : {targets::h200, targets::b200}) {
     auto const t = compiled(from(x, keys) | by_key(_2, 100'000, sum(_1)), chip);
     CHECK(t.plan.elements_per_load == 4);
     CHECK(says(t.partition, "ld.global.cs.v4"));
@@ -82,10 +82,8 @@ TEST_CASE("tiles leave by the bulk engine, exact sums are integers in shared mem
 
 TEST_CASE("elements of all widths, several columns, masks, filters, functions of the user's own, and what cannot be loaded together") {
   if (!can_compile()) return;
-  compiled(from(made_up<double>(n), made_up<i32>(n)) | by_key(_2, 50'000, sum(_1), max(_1)));
-  compiled(from(made_up<bf16>(n), made_up<u16>(n), made_up<i8>(n)) | filter(_2 != 7) | by_key(_2, 60'000, sum(_1 * _3), mean(_3)).dropping_strays());
-  compiled(from(x, keys) | map(rtc_cents(_1), _2 / 3) | by_key(_2, 50'000, sum(_1), variance(_1), sum(_1).where(_1 > 3.f)));
-  compiled(from(made_up<i32>(n), keys) | by_key(_2, 500'000, sum(_1).checked(), min(_1), count));
-  CHECK(compiled(from(made_up<float>(n, 4), keys) | by_key(_2, 50'000, sum(_1))).plan.elements_per_load == 1);
+  compiled(from(made_up<bf16>(n), made_up<u16>(n), made_up<i8>(n)) | filter(_2 != 7) | by_key(_2, 60'000, sum(_1 * _3), mean(_3), sum(_3).checked(), max(_1)).dropping_strays());
+  compiled(from(x, keys) | map(rtc_cents(_1), _2 / 3) | by_key(_2, 50'000, sum(_1), sum(_1).where(_1 > 3.f)));
+  CHECK(compiled(from(made_up<float>(n, 4), keys) | by_key(_2, 50'000, sum(_1)), targets::rtx_pro_6000).plan.elements_per_load == 1);
   compiled<true>(from(x, keys) | by_key(_2, 500'000, sum(_1), count));
 }
