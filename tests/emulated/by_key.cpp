@@ -3,6 +3,7 @@
 // The kernel that folds by key as elements come, as host code: it has the answers of the CPU to the last bit by every route and in every kind of
 // cell, and no instruction for one memory is given an address of the other.
 #include "emulated/kernel_on_host.hpp"
+#include "emulated/same_answers.hpp"
 
 #undef __shared__
 #define __shared__ // the kernel's table is an object of this file
@@ -89,15 +90,6 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   return answers;
 }
 
-template <class Right>
-void same_answers(Right const& right, std::vector<std::vector<u64>> const& by_kernel) {
-  std::size_t next = 0;
-  auto const check_one = [&](auto const& one) { CHECK(std::memcmp(one.data(), by_kernel[next++].data(), one.size() * sizeof(*one.data())) == 0); };
-  if constexpr (requires { right.data(); })
-    check_one(right);
-  else
-    std::apply([&](auto const&... all_of_them) { (check_one(all_of_them), ...); }, right);
-}
 template <keys_plan... P, class R>
 void same(R const& r) {
   INFO(text_of(r));

@@ -3,6 +3,7 @@
 // Both kernels of folds by key of partitioned elements, as host code: they have the answers of the CPU to the last bit, in one pass and in several, in one
 // part and in several, wherever the elements of a partition are, and as elements come where keys come in runs.
 #include "emulated/kernel_on_host.hpp"
+#include "emulated/same_answers.hpp"
 
 #undef __shared__
 #define __shared__ // the kernels' table is an object of this file
@@ -90,15 +91,6 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
   return out;
 }
 
-template <class Right>
-void same_answers(Right const& right, std::vector<std::vector<u64>> const& by_kernel) {
-  std::size_t next = 0;
-  auto const check_one = [&](auto const& one) { CHECK(std::memcmp(one.data(), by_kernel[next++].data(), one.size() * sizeof(*one.data())) == 0); };
-  if constexpr (requires { right.data(); })
-    check_one(right);
-  else
-    std::apply([&](auto const&... all_of_them) { (check_one(all_of_them), ...); }, right);
-}
 /// In one pass and part, and in several of both.
 template <partitioned_keys_plan P, class R>
 void same(R const& r, bool in_runs = false) {

@@ -2,6 +2,7 @@
 //
 // Folds by key of elements that are partitioned by slot, on a GPU: bit for bit the answers of the CPU, whatever the number of bins, the keys, the folds,
 // the widths of elements and keys, and where they lie.
+#include "gpu/keys_of_kinds.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
 #include "gpu/watchdog.hpp"
@@ -18,31 +19,7 @@ namespace {
 
 constexpr i64 enough = (1 << 21) + 4093; // elements that are partitioned
 
-enum class kind_of_keys { even, hot, one, zipf, sorted };
 constexpr kind_of_keys all_kinds[] = {kind_of_keys::even, kind_of_keys::hot, kind_of_keys::one, kind_of_keys::zipf, kind_of_keys::sorted};
-template <class K = i64>
-std::vector<K> keys_of(kind_of_keys kind, i64 n, i64 bins) {
-  std::mt19937 random(5);
-  std::uniform_real_distribution<double> part(0, 1);
-  std::vector<K> keys(static_cast<std::size_t>(n));
-  for (i64 i = 0; i < n; ++i) {
-    i64 const any = static_cast<i64>(random() % static_cast<u32>(bins));
-    keys[static_cast<std::size_t>(i)] = static_cast<K>(kind == kind_of_keys::one                         ? bins / 2
-                                                       : kind == kind_of_keys::hot && random() % 2 == 0 ? bins - 1
-                                                       : kind == kind_of_keys::zipf                      ? static_cast<i64>(std::pow(double(bins), part(random))) - 1
-                                                       : kind == kind_of_keys::sorted                    ? i * bins / n
-                                                                                                         : any);
-  }
-  return keys;
-}
-template <class T = float>
-std::vector<T> numbers(i64 n) {
-  std::mt19937 random(3);
-  std::vector<T> x(static_cast<std::size_t>(n));
-  for (auto& v : x)
-    v = static_cast<T>(float(int(random() % 20001) - 10000) / 777.f);
-  return x;
-}
 /// Whether the planner partitions: what is tested here is nothing else.
 template <class R, class... Options>
 bool partitions(R const& r, Options... options) {
@@ -59,7 +36,7 @@ void partitioned_and_same(R const& r, Options... options) {
 
 TEST_CASE("partitioned keys: exact sums of every number of bins and kind of keys") {
   if (no_kernels()) return;
-  auto const x = numbers(enough);
+  auto const x = numbers_for_keys(enough);
   for (i64 const bins : {7000, 20'000, 100'000, 500'000})
     for (auto const kind : all_kinds) {
       CAPTURE(bins);
@@ -74,11 +51,11 @@ TEST_CASE("partitioned keys: every kind of fold, with masks and filters, and ele
   i64 const bins = 30'000;
   for (auto const kind : all_kinds) {
     auto const keys = keys_of<i32>(kind, enough, bins);
-    auto const x = numbers(enough);
-    auto const y = numbers<bf16>(enough);
-    auto const wide = numbers<double>(enough);
-    auto const whole = numbers<i32>(enough);
-    auto const bytes = numbers<i8>(enough);
+    auto const x = numbers_for_keys(enough);
+    auto const y = numbers_for_keys<bf16>(enough);
+    auto const wide = numbers_for_keys<double>(enough);
+    auto const whole = numbers_for_keys<i32>(enough);
+    auto const bytes = numbers_for_keys<i8>(enough);
     partitioned_and_same(from(x, keys) | by_key(_2, bins, sum(_1), mean(_1), max(_1), min(_1).where(_1 > 3.f), count_if(_1 > 1.f)));
     partitioned_and_same(from(x, keys) | filter(_2 % 3 != 0) | by_key(_2, bins, sum(_1 * _1), sum(_1).where(_1 < 3.f)));
     partitioned_and_same(from(x, keys, y) | by_key(_2, bins, sum(_1 * _3), variance(_3)));
@@ -95,8 +72,8 @@ TEST_CASE("partitioned keys: numbers far from each other, and those that are non
   if (no_kernels()) return;
   i64 const bins = 20'000;
   std::mt19937 random(9);
-  auto x = numbers(enough);
-  auto wide = numbers<double>(enough);
+  auto x = numbers_for_keys(enough);
+  auto wide = numbers_for_keys<double>(enough);
   for (std::size_t i = 0; i < x.size(); ++i) {
     int const power = int(random() % 250) - 125;
     if (random() % 4 == 0) x[i] = std::ldexp(x[i], power);
@@ -116,7 +93,7 @@ TEST_CASE("partitioned keys: numbers far from each other, and those that are non
 TEST_CASE("partitioned keys: sums as they come, beside others") {
   if (no_kernels()) return;
   i64 const bins = 400'000;
-  auto const x = numbers(enough);
+  auto const x = numbers_for_keys(enough);
   for (auto const kind : all_kinds) {
     auto const keys = keys_of(kind, enough, bins);
     auto const r = from(x, keys) | by_key(_2, bins, sum(_1), count, max(_1));
@@ -136,7 +113,7 @@ TEST_CASE("partitioned keys: sums as they come, beside others") {
 TEST_CASE("partitioned keys: every length, device memory at every place, strays, overflow, and keys that are found") {
   if (no_kernels()) return;
   i64 const bins = 25'000;
-  auto const x = numbers(enough + 64);
+  auto const x = numbers_for_keys(enough + 64);
   auto keys = keys_of(kind_of_keys::zipf, enough + 64, bins);
   on_device const dx(x);
   on_device const dk(keys);

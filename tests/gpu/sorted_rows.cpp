@@ -3,6 +3,7 @@
 // Folds of rows by key whose rows are sorted, on a GPU: bit for bit the answers of the CPU, whatever the widths, the number of bins, the
 // keys, the folds and where numbers lie.
 #include "fold/own_folds.hpp"
+#include "gpu/keys_of_kinds.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
 #include "gpu/watchdog.hpp"
@@ -19,30 +20,7 @@ namespace {
 
 constexpr i64 rows = 40'000; // long enough to be sorted
 
-enum class kind_of_keys { even, hot, one, zipf };
 constexpr kind_of_keys all_kinds[] = {kind_of_keys::even, kind_of_keys::hot, kind_of_keys::one, kind_of_keys::zipf};
-template <class K = i64>
-std::vector<K> keys_of(kind_of_keys kind, i64 n, i64 bins) {
-  std::mt19937 random(5);
-  std::uniform_real_distribution<double> part(0, 1);
-  std::vector<K> keys(static_cast<std::size_t>(n));
-  for (K& k : keys) {
-    i64 const any = static_cast<i64>(random() % static_cast<u32>(bins));
-    k = static_cast<K>(kind == kind_of_keys::one                         ? bins / 2
-                       : kind == kind_of_keys::hot && random() % 2 == 0 ? bins - 1
-                       : kind == kind_of_keys::zipf                      ? static_cast<i64>(std::pow(double(bins), part(random))) - 1
-                                                                         : any);
-  }
-  return keys;
-}
-template <class T = float>
-std::vector<T> numbers(i64 n) {
-  std::mt19937 random(3);
-  std::vector<T> x(static_cast<std::size_t>(n));
-  for (auto& v : x)
-    v = static_cast<T>(float(int(random() % 20001) - 10000) / 777.f);
-  return x;
-}
 /// Whether the planner sorts: what is tested here is nothing else.
 template <class R, class... Options>
 bool sorts(R const& r, Options... options) {
@@ -79,7 +57,7 @@ TEST_CASE("sorted rows: exact sums of every width, number of bins and kind of ke
         CAPTURE(width);
         CAPTURE(bins);
         CAPTURE(int(kind));
-        auto const x = numbers(rows * width);
+        auto const x = numbers_for_keys(rows * width);
         auto const keys = keys_of(kind, rows, bins);
         sorted_and_same(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1)));
       }
@@ -92,12 +70,12 @@ TEST_CASE("sorted rows: fast sums, of floats and small floats") {
       for (auto const kind : all_kinds) {
         if (width == 67 && bins == 40) continue; // a table of a block
         auto const keys = keys_of(kind, rows, bins);
-        auto const x = numbers(rows * width);
-        auto const small = numbers<bf16>(rows * width);
+        auto const x = numbers_for_keys(rows * width);
+        auto const small = numbers_for_keys<bf16>(rows * width);
         sorted_and_near(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1)));
         sorted_and_near(from(shaped(small, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1)));
       }
-  auto const x = numbers(rows * 64);
+  auto const x = numbers_for_keys(rows * 64);
   auto const keys = keys_of(kind_of_keys::hot, rows, 500);
   auto const [sums, means, spreads] = run(from(shaped(x, rows, 64), along<0>(keys)) | by_key<0>(_2, 500, sum(_1), mean(_1), variance(_1)), on::gpu, fast);
   auto const [right_sums, right_means, right_spreads] = run(from(shaped(x, rows, 64), along<0>(keys)) | by_key<0>(_2, 500, sum(_1), mean(_1), variance(_1)), on::cpu);
@@ -114,17 +92,17 @@ TEST_CASE("sorted rows: every kind of fold, with masks and filters, and elements
   i64 const width = 36, bins = 700;
   for (auto const kind : all_kinds) {
     auto const keys = keys_of<i32>(kind, rows, bins);
-    auto const x = numbers(rows * width);
-    auto const wide = numbers<double>(rows * width);
-    auto const whole = numbers<i32>(rows * width);
-    auto const bytes = numbers<i8>(rows * width);
+    auto const x = numbers_for_keys(rows * width);
+    auto const wide = numbers_for_keys<double>(rows * width);
+    auto const whole = numbers_for_keys<i32>(rows * width);
+    auto const bytes = numbers_for_keys<i8>(rows * width);
     auto const of_rows = [&](auto const& v) { return from(shaped(v, rows, width), along<0>(keys)); };
     sorted_and_same(of_rows(x) | by_key<0>(_2, bins, sum(_1), mean(_1), variance(_1), max(_1), min(_1).where(_1 > 3.f), count_if(_1 > 1.f)));
     sorted_and_same(of_rows(x) | filter(_2 % 3 != 0) | by_key<0>(_2, bins, sum(_1 * _1), argmin(_1), sum(_1).where(_1 < 3.f)));
     sorted_and_same(of_rows(wide) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1), max(_1)));
     sorted_and_same(of_rows(whole) | by_key<0>(_2, bins, sum(_1), sum(_1).checked(), min(_1), count, argmax(_1)));
     sorted_and_same(of_rows(bytes) | by_key<0>(_2, bins, sum(_1), max(_1)));
-    sorted_and_same(of_rows(numbers<u32>(rows * width)) | by_key<0>(_2, bins, own_records(_1)));
+    sorted_and_same(of_rows(numbers_for_keys<u32>(rows * width)) | by_key<0>(_2, bins, own_records(_1)));
     sorted_and_same(of_rows(x) | by_key<0>(_2 - 100, bins, sum(_1)).dropping_strays());
   }
 }
@@ -133,8 +111,8 @@ TEST_CASE("sorted rows: numbers far from each other, and those that are none") {
   if (no_kernels()) return;
   i64 const width = 40, bins = 900;
   std::mt19937 random(9);
-  auto x = numbers(rows * width);
-  auto wide = numbers<double>(rows * width);
+  auto x = numbers_for_keys(rows * width);
+  auto wide = numbers_for_keys<double>(rows * width);
   for (std::size_t i = 0; i < x.size(); ++i) {
     int const power = int(random() % 250) - 125;
     if (random() % 4 == 0) x[i] = std::ldexp(x[i], power);
@@ -156,11 +134,11 @@ TEST_CASE("sorted rows: few and many rows, device memory at every place, columns
   for (i64 const n : {32'768, 32'769, 32'800, 65'535, 131'073, 1'000'001})
     for (i64 const bins : {90, 50'000}) {
       auto const keys = keys_of(kind_of_keys::even, n, bins);
-      auto const x = numbers(n * 32);
+      auto const x = numbers_for_keys(n * 32);
       sorted_and_same(from(shaped(x, n, 32), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), max(_1)));
     }
   i64 const width = 48, bins = 60;
-  auto const x = numbers(rows * width + 8);
+  auto const x = numbers_for_keys(rows * width + 8);
   auto keys = keys_of(kind_of_keys::zipf, rows + 8, bins);
   on_device const dx(x);
   on_device const dk(keys);
