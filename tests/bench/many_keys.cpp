@@ -77,10 +77,11 @@ int main(int argc, char** argv) {
       say("sum", least(s | by(sum(_1)), std::tuple{floats}));
       say("sum, count", least(s | by(sum(_1), count), std::tuple{floats, counts}));
       say("variance", least(s | by(variance(_1)), std::tuple{floats}));
-      say("sum of f64, half of them", least(of_wide | by(sum(_1)), std::tuple{doubles}));
+      say("sum of f64, half", least(of_wide | by(sum(_1)), std::tuple{doubles}));
       say("max", least(s | by(max(_1).or_else(0.f)), std::tuple{floats}));
       say("count, max of i32", least(from(k_there.column()) | by_key(_1, keys, count, max(_1).or_else(0)).dropping_strays(), std::tuple{counts, reinterpret_cast<i32*>(floats)}));
       say("argmax", least(s | by(argmax(_1).or_else(i64(-1))), std::tuple{counts}));
+      say("argmax of f64, half", least(of_wide | by(argmax(_1).or_else(i64(-1))), std::tuple{counts}));
       say("first", least(s | by(first(_1).or_else(0.f)), std::tuple{floats}));
       say("fast sum, count", least(s | by(sum(_1), count), std::tuple{floats, counts}, fast));
       say("fast variance", least(s | by(variance(_1)), std::tuple{floats}, fast));

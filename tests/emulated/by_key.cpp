@@ -27,14 +27,14 @@ constexpr i64 bins = 61;
 /// Routes of elements: tables of blocks, replicated, of ranges, of words that a thread takes alone, and hot slots in front of the table of all.
 constexpr keys_plan in_tables{.route = keys_route::in_shared_memory, .threads_per_block = 64, .blocks_per_multiprocessor = 1, .elements_per_load = 4,
                               .loads_in_flight = 2, .replicas = 4, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1,
-                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0};
+                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0};
 constexpr keys_plan with(keys_plan p, auto const& change) {
   change(p);
   return p;
 }
 constexpr keys_plan in_ranges = with(in_tables, [](keys_plan& p) { p.ranges = 3, p.replicas = 1; });
-constexpr keys_plan in_bulk = with(in_tables, [](keys_plan& p) { p.replicas = 1, p.gives_in_bulk = p.counts_in_32 = true; });
-constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges = 3, p.counts_in_32 = false; });
+constexpr keys_plan in_bulk = with(in_tables, [](keys_plan& p) { p.replicas = 1, p.gives_in_bulk = p.numbers_in_32 = true; });
+constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges = 3, p.numbers_in_32 = false; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan on_rows = with(in_tables, [](keys_plan& p) { p.on_rows = true, p.standing = 4, p.loads_in_flight = 1; });
 constexpr keys_plan rows_apart = with(on_rows, [](keys_plan& p) { p.standing = 0, p.apart = 6; });
@@ -42,7 +42,7 @@ constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = 
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
 /// Slots that two blocks keep together, two pages each, in front of the table of all.
 constexpr keys_plan in_clusters = with(in_hot_slots, [](keys_plan& p) { p.cluster_blocks = 2, p.slots_in_cluster = 2 * slots_of_page, p.gives_in_bulk = true; });
-constexpr keys_plan clusters_of_32 = with(in_clusters, [](keys_plan& p) { p.counts_in_32 = true; });
+constexpr keys_plan clusters_of_32 = with(in_clusters, [](keys_plan& p) { p.numbers_in_32 = true; });
 /// Routes of rows of one key, to the table of all or to copies of it.
 constexpr keys_plan of_rows = with(for_all, [](keys_plan& p) { p.threads_per_row = 4, p.elements_per_load = 1; });
 constexpr keys_plan of_rows_in_tables = with(of_rows, [](keys_plan& p) { p.route = keys_route::in_shared_memory; });
@@ -161,6 +161,30 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(x_and_nan, keys) | by_key(_2, bins, max(_1).ignoring_nan().or_else(-1.f), min(_1).ignoring_nan().or_else(-2.f), max(_1).or_else(-3.f)));
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
   }
+}
+
+TEST_CASE("by_key, emulated: values and their places, in one word and in two, of ties, NaN and slots of nothing") {
+  constexpr std::size_t n = 5003;
+  constexpr auto of_32 = [](keys_plan& p) { p.numbers_in_32 = true; };
+  auto const check = [&](auto x, auto none, std::vector<i32> const& keys) {
+    for (std::size_t i = 0; i < n; i += 3) x[i] = x[i / 1000 * 1000]; // ties
+    auto const r = from(x, keys) | filter(_2 != 3) | by_key(_2, bins, argmax(_1).or_else(-1), argmin(_1).or_else(-2), first(_1).or_else(none), last(_1).or_else(none), count,
+                                                           argmax(_1).where(_1 == none).or_else(-3));
+    same<in_tables, with(in_tables, of_32), with(in_ranges, of_32), place_by_place, in_hot_slots, with(in_hot_slots, of_32), for_all, with(for_all, of_32)>(r);
+  };
+  for (bool const in_runs : {false, true}) {
+    auto const keys = keys_of(n, in_runs);
+    check(with_nan(numbers<float>(n)), 0.f, keys);
+    check(with_nan(numbers<double>(n)), 0., keys);
+    check(with_nan(numbers<bf16>(n)), bf16(0.f), keys);
+    check(numbers<i8>(n), i8(3), keys);
+    check(numbers<u32>(n), u32(3), keys);
+    check(numbers<i64>(n), i64(3), keys);
+  }
+  auto const rows = keys_of(200, false);
+  auto const x = numbers<float>(200 * 24);
+  same<of_rows, with(of_rows, of_32), of_rows_in_tables, in_copies, with(in_copies, of_32)>(from(shaped(x, 200, 24), along<0>(rows)) |
+                                                                                          by_key<0>(_2, bins, argmax(_1), last(_1), sum(_1)));
 }
 
 TEST_CASE("by_key, emulated: a matrix beside keys of its rows and numbers of its columns; warps of one slot, also of what is not finite") {

@@ -26,7 +26,7 @@ constexpr i64 bins = 700, elements = 24'003;
 
 constexpr keys_plan of_block{.route = keys_route::in_shared_memory, .threads_per_block = threads_of_partitions, .blocks_per_multiprocessor = 1, .elements_per_load = 1,
                              .loads_in_flight = 1, .replicas = 1, .ranges = 1, .hot_slots = 0, .in_order = true, .threads_per_row = 0, .copies = 1,
-                             .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .counts_in_32 = true, .cluster_blocks = 1, .slots_in_cluster = 0};
+                             .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .numbers_in_32 = true, .cluster_blocks = 1, .slots_in_cluster = 0};
 constexpr keys_plan in_runs(int load) {
   keys_plan p = of_block;
   p.route = keys_route::in_global_memory, p.hot_slots = 16, p.elements_per_load = load, p.loads_in_flight = 2;

@@ -67,7 +67,7 @@ TEST_CASE("variances, products, doubles and small floats") {
   }
 }
 
-TEST_CASE("what is not finite, subnormals, and positions behind locks") {
+TEST_CASE("what is not finite, subnormals, and positions") {
   if (no_kernels()) return;
   auto x = uneven_numbers<float>(50'000);
   for (std::size_t i = 0; i < x.size(); i += 997)

@@ -293,13 +293,15 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   CHECK(positions.details().domains[0].route == "in_global_memory");
   CHECK(refuses(positions.details().domains[0].why_not, "partitions of slots", "looks at positions"));
   CHECK(explain(r | reduce(group_by(_2, sum(_1))), targets::h200).details().domains[0].route == "found keys, partitioned");
-  auto const places = explain(r | reduce(by_key(_2, 1000, argmax(_1))), targets::h200);
-  CHECK(places.details().domains[0].route == "sorted");
-  CHECK(refuses(places.details().domains[0].why_not, "tables of slots", "no atomic combines"));
+  auto const sorted = explain(r | reduce(by_key(_2, 1000, argmax(_1), logsumexp(_1))), targets::h200, fast);
+  CHECK(sorted.details().domains[0].route == "sorted");
+  CHECK(refuses(sorted.details().domains[0].why_not, "tables of slots", "no atomic combines"));
+  CHECK(explain(r | reduce(by_key(_2, 1000, argmax(_1), first(_1))), targets::h200).details().domains[0].route == "in_shared_memory");
+  CHECK(explain(r | reduce(by_key(_2, 1'000'000, argmax(_1), first(_1))), targets::h200).details().domains[0].route == "in_global_memory");
   CHECK(explain(r | reduce(by_key(_2, 1000, variance(_1))), targets::h200, fast).details().domains[0].route == "sorted");
   if (gpu::can_compile()) {
     for (char const* part : {"partition", "fold_partitions"}) CHECK(says(e.ptx(), part));
-    for (char const* part : {"sort_by_key", "fold_sorted"}) CHECK(says(places.ptx(), part));
+    for (char const* part : {"sort_by_key", "fold_sorted"}) CHECK(says(sorted.ptx(), part));
   }
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("a table that fits beside what a block has already joins, whole and on
 }
 
 TEST_CASE("what has no table of a block, or answers of several groups, does not join") {
-  CHECK(why(make_keys_beside_plan(scalars(1 << 20, 8, 0), most_bytes_beside)).find("behind a lock") != std::string::npos);
+  CHECK(why(make_keys_beside_plan(scalars(1 << 20, 8, 0), most_bytes_beside)).find("no atomic combines") != std::string::npos);
   CHECK(why(make_keys_beside_plan(rows(1 << 20, 16, 16, false), most_bytes_beside)).find("axis that stays") != std::string::npos);
 }
 

@@ -53,7 +53,7 @@ both_kernels compiles(grouped<Pipe, Grouping> const& r, target const& chip, i64 
   auto p = d.program;
   p.extent = at.extent;
   auto const search = make_find_keys_plan({facts_of(read, chip, contract::reproducible), at, 4}).plan;
-  auto const folds = make_keys_plan({facts_of(p, chip, contract::reproducible), at, keys, keyed::own_cell_bytes(), false, 0, false, keyed::only_counts, keyed::counts, keyed::gives_words, keyed::integers, keyed::meet_in_clusters, true}).plan;
+  auto const folds = make_keys_plan({facts_of(p, chip, contract::reproducible), at, keys, keyed::own_cell_bytes(true), false, 0, false, keyed::only_counts, keyed::counts, keyed::gives_words, keyed::integers, keyed::meet_in_clusters, true}).plan;
   static bool const able = gpu::can_compile();
   if (!able) {
     static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;

@@ -10,6 +10,7 @@
 #include <tally/fold/exact.hpp>
 #include <tally/fold/keys.hpp>
 #include <tally/fold/min_max.hpp>
+#include <tally/fold/placed_words.hpp>
 #include <tally/fold/sum.hpp>
 
 namespace tally::inline v0 {
@@ -23,6 +24,7 @@ enum class cell_kind {
   checked, ///< 128 bits
   digits,  ///< an exact sum by digits, each with room for carries
   ordered, ///< an ordered key, and whether any came
+  placed,  ///< a value and its place, which change only where a better one comes
   locked   ///< a whole state
 };
 
@@ -87,6 +89,12 @@ struct cell_of<seen<extreme_monoid<T, Least>>> {
 };
 template <floating T, bool Least>
 struct cell_of<extreme_number_monoid<T, Least>> : cell_of<seen<extreme_monoid<T, Least>>> {}; ///< the 32 bits say what came
+template <class M>
+  requires keeps_place<M>
+struct cell_of<M> {
+  static constexpr cell_kind kind = cell_kind::placed;
+  static constexpr int bytes = int(sizeof(word_pair));
+};
 
 /// The word of a monoid of which `red` takes neighbours at once, where it does.
 template <class M>
@@ -110,27 +118,40 @@ using cell_of = detail::cell_of<M>;
 /// What `red` takes neighbours of, to fold them as M does; void: it takes none.
 template <class M>
 using neighbour_of = typename detail::neighbour<M>::type;
-/// The word of a cell, which is that neighbour where they are folded at once (Beside). Counts have 32 bits where no more can come. Sums of 16 bits are
+/// The word of a cell, which is that neighbour where they are folded at once (Beside). Counts and positions have 32 bits where no more can come. Sums of 16 bits are
 /// kept in 32 where they come one by one: a red of one such word is a loop of comparing and swapping in shared memory, and three times as long
 /// in global memory: 2^28 bf16 by 1000 and 10^6 keys took 128 and 8.2 ms, in floats 1.1 and 3.4 (H100, 2026-11-25, tests/bench/keyed.py --only
 /// rows --types bf16 --columns 1).
-template <class M, bool Beside, bool CountsIn32>
+template <class M, bool Beside, bool NumbersIn32>
 struct kept_word {
   using type = stl::conditional_t<Beside, neighbour_of<M>, typename M::state>;
 };
-template <floating A, bool CountsIn32>
-struct kept_word<sum_monoid<A>, false, CountsIn32> {
+template <floating A, bool NumbersIn32>
+struct kept_word<sum_monoid<A>, false, NumbersIn32> {
   using type = typename cell_of<sum_monoid<A>>::word;
 };
 template <bool Beside>
 struct kept_word<count_monoid, Beside, true> {
   using type = u32;
 };
-/// Bytes of the same in a block's own table; 0 where it has none.
-template <class M>
+template <class M, bool Beside, bool NumbersIn32>
+  requires detail::keeps_place<M>
+struct kept_word<M, Beside, NumbersIn32> {
+  using type = stl::conditional_t<NumbersIn32 && detail::placed_word<M>::fits, u64, word_pair>;
+};
+/// Whether a cell is two words that are swapped together, which is of sm_90.
+template <class M, bool NumbersIn32>
+inline constexpr bool swaps_pairs = stl::same_as<typename kept_word<M, false, NumbersIn32>::type, word_pair>;
+/// Bytes of a cell in a block's own table; 0 where it has none.
+template <class M, bool NumbersIn32>
 inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 4
                                       : cell_of<M>::kind == cell_kind::locked ? 0
+                                      : cell_of<M>::kind == cell_kind::placed ? int(sizeof(typename kept_word<M, false, NumbersIn32>::type))
                                                                               : cell_of<M>::bytes;
+
+/// Whether states of M that seldom meet, those of chunks of sorted rows, do so behind a lock.
+template <class M>
+inline constexpr bool meets_behind_a_lock = cell_of<M>::kind == cell_kind::placed || cell_of<M>::kind == cell_kind::locked;
 
 /// Atomics that one element takes in global memory, at most or, of digits, most of the time.
 template <class M>
@@ -138,7 +159,8 @@ inline constexpr int atomics_of_cell = cell_of<M>::kind == cell_kind::digits || 
 
 /// Whether a cell is words that are folded each by itself, and so by the bulk engine; those of counts are if they have 32 bits.
 template <class M>
-inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::locked;
+inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && cell_of<M>::kind != cell_kind::checked && cell_of<M>::kind != cell_kind::placed &&
+                                    cell_of<M>::kind != cell_kind::locked;
 
 /// Whether a cell is folded by `red` of integers, one a word, in another block's memory too: one of floats is a loop of comparing and swapping there,
 /// and one of the least or greatest of 64 bits is not atomic.

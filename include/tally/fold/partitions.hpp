@@ -5,13 +5,15 @@
 #pragma once
 
 #include <tally/fold/keys.hpp>
+#include <tally/fold/placed_words.hpp>
 
 namespace tally::inline v0 {
 
 /// A thread of either kernel has one each.
 inline constexpr int most_partitions = 1024, threads_of_partitions = most_partitions;
 
-/// Whether what the folds of a program look at can be copied elsewhere: columns of memory, of 1, 2, 4, 8 or 16 bytes an element, and no positions.
+/// Whether what the folds of a program look at can be copied elsewhere: columns of memory, of 1, 2, 4, 8 or 16 bytes an element, and no positions, which is what
+/// argmax keeps.
 template <class Program>
 inline constexpr bool can_travel = false;
 template <class... Columns, class... Leaves>
@@ -21,7 +23,7 @@ inline constexpr bool can_travel<program<pack<Columns...>, Leaves...>> = [] {
   for (int c = 0; c < int(sizeof...(Columns)); ++c)
     if ((folded >> c & 1) != 0 && (sizes[c] == 0 || (sizes[c] & (sizes[c] - 1)) != 0 || sizes[c] > 16))
       return false;
-  return !(false || ... || (looks_at_position<decltype(Leaves::values)> || looks_at_position<decltype(Leaves::mask)>));
+  return !(false || ... || (detail::keeps_place<typename Leaves::monoid_type> || looks_at_position<decltype(Leaves::values)> || looks_at_position<decltype(Leaves::mask)>));
 }();
 
 /// A tile, in bytes from where it begins: where in it every partition begins, and the last one ends; the slots of its elements, from the first of their

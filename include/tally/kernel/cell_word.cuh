@@ -4,6 +4,7 @@
 // a block of its cluster. Layer 4. Nothing comes back, so it is the `red` of primitive/, or what stands in for it where a chip has none.
 #pragma once
 
+#include <tally/primitive/pair.cuh>
 #include <tally/primitive/window.cuh>
 
 namespace tally::inline v0::kernel {
@@ -34,6 +35,24 @@ __device__ __forceinline__ void fold_into(T* at, T value) {
     primitive::fold_word<Op>(primitive::in_cluster<T>::mapped(at), value);
   else
     primitive::fold_word<Op>(primitive::in_global<T>(at), value);
+}
+
+/// What a pair is; and what it was, where it becomes `desired` if that was expected.
+template <owner Of>
+__device__ __forceinline__ word_pair look_at_pair(word_pair* at) {
+  static_assert(Of != owner::cluster);
+  if constexpr (Of == owner::block)
+    return primitive::load_pair(primitive::in_shared<word_pair>(at));
+  else
+    return primitive::load_pair(primitive::in_global<word_pair>(at));
+}
+template <owner Of>
+__device__ __forceinline__ word_pair swap_pair(word_pair* at, word_pair const& expected, word_pair const& desired) {
+  static_assert(Of != owner::cluster);
+  if constexpr (Of == owner::block)
+    return primitive::compare_and_swap(primitive::in_shared<word_pair>(at), expected, desired);
+  else
+    return primitive::compare_and_swap(primitive::in_global<word_pair>(at), expected, desired);
 }
 
 /// The same of V neighbours in global memory, aligned to all of them: as many at once as the chip takes; of numbers of 16 bits, as they travel.

@@ -38,7 +38,7 @@ public:
   unsigned first = 0; ///< slot of its partition
 
   template <class M, owner Of>
-  using cell_as = keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.counts_in_32>::type>;
+  using cell_as = keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.numbers_in_32>::type>;
   template <int I, owner Of>
   using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Of>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
@@ -57,11 +57,12 @@ public:
     constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, owner::block>::bytes..., 0};
     return bytes[i];
   }
-  /// Bytes of a slot in front of the cells of fold i: those of 8 bytes come first, so that every table is aligned.
+  /// Bytes of a slot in front of the cells of fold i: those of a multiple of 16 bytes come first, then of 8, so that every table is aligned.
   static constexpr int own_bytes_before(int i) {
+    auto const alignment = [](int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4; };
     int before = 0;
     for (int k = 0; k < folds; ++k)
-      if ((own_bytes(k) % 8 == 0) == (own_bytes(i) % 8 == 0) ? k < i : own_bytes(k) % 8 == 0)
+      if (int const of_k = alignment(own_bytes(k)), of_i = alignment(own_bytes(i)); of_k > of_i || (of_k == of_i && k < i))
         before += own_bytes(k);
     return before;
   }
@@ -97,7 +98,7 @@ public:
   }
 
   template <class M>
-  static constexpr bool given_in_bulk = P.gives_in_bulk && is_of_words<M> && (cell_of<M>::kind != cell_kind::counted || P.counts_in_32);
+  static constexpr bool given_in_bulk = P.gives_in_bulk && is_of_words<M> && (cell_of<M>::kind != cell_kind::counted || P.numbers_in_32);
 
   /// Folds the block's cells into those of all. All threads call it.
   __device__ __forceinline__ void give_own() const {

@@ -16,7 +16,7 @@ inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
     return M::factors == 1 && cuda::std::same_as<typename M::number, float>;
   else
-    return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked;
+    return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked || kind == cell_kind::placed;
 }();
 
 /// Whether all elements of a whole warp, V a lane, have one slot. Lanes look at their own first: most warps are done with that.

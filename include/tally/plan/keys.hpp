@@ -14,7 +14,7 @@ struct keys_facts {
   facts of;
   axes_layout at;
   i64 slots;          ///< bins by the groups of `at`
-  int own_cell_bytes; ///< of all folds of one slot, in a block's own table; 0: some fold cannot be kept there
+  int own_cell_bytes; ///< of all folds of one slot, in a block's own table, numbers in 32 bits where they fit; 0: some fold cannot be kept there
   bool rows_have_one_key;
   /// Of what one `red` takes several at once, in every fold, none with a mask: sums of floats of 16 or 32 bits, least and greatest numbers of
   /// 16; else 0.
@@ -29,7 +29,11 @@ struct keys_facts {
   u32 travelling = 0;  ///< a bit for each column that folds look at
   bool can_travel = false; ///< those are all that folds look at, and in memory: neither positions nor what is computed
   int atomics_of_element = 0; ///< that all folds take for one element in global memory
+  bool places = false;      ///< some fold keeps a place beside a value
+  bool swaps_pairs = false; ///< some fold swaps two words at once
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
+  /// Whether atomics fold every element into a table.
+  constexpr bool in_tables() const { return own_cell_bytes > 0 && (!swaps_pairs || of.target.compute_major >= 9); }
 };
 
 struct keys_planned {
@@ -38,6 +42,9 @@ struct keys_planned {
   i64 shared_bytes; ///< of a block
   why_not_list why_not;
 };
+
+/// Whether counts and positions of so many elements have 32 bits.
+constexpr bool fits_numbers_in_32(i64 elements) { return elements < i64(1) << 32; }
 
 namespace planning {
 
@@ -161,8 +168,8 @@ constexpr int choose_neighbours(keys_facts const& f) {
 
 /// In how many ranges the slots fit into blocks; 0: they do not.
 constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
-  if (f.own_cell_bytes == 0) {
-    why.add("table of a block", "a fold keeps its state behind a lock");
+  if (!f.in_tables()) {
+    why.add("table of a block", "a fold has a state that no atomic combines");
     return 0;
   }
   if (f.rows_have_one_key && f.folds_neighbours() && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
@@ -207,7 +214,7 @@ inline constexpr i64 bytes_worth_the_bulk_engine = 16 * 1024;
 /// Whether it folds tables of so many slots into that of all: replicas of a slot are not beside each other.
 constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_of_block) {
   i64 const bytes = slots_given_in_bulk(slots_of_block) * f.own_cell_bytes;
-  bool const any = f.gives_words || (f.counts && p.counts_in_32);
+  bool const any = f.gives_words || (f.counts && p.numbers_in_32);
   return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
 }
 
@@ -222,7 +229,7 @@ inline constexpr i64 elements_worth_a_cluster = i64(1) << 24;
 constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   bool const long_enough = f.at.extent * f.at.groups >= elements_worth_a_cluster;
   bool const resides = f.of.target.max_cluster_blocks >= blocks_of_cluster && f.of.target.multiprocessors >= blocks_of_cluster;
-  bool const counts_too_far = f.counts && !out.plan.counts_in_32; // a cell of a cluster has 32 bits
+  bool const counts_too_far = f.counts && !out.plan.numbers_in_32; // a cell of a cluster has 32 bits
   if (!resides || !f.meet_in_clusters || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough || counts_too_far)
     return;
   i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes);
@@ -257,7 +264,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.loads_in_flight = !p.in_order || !light ? 1 : planning::choose_loads_of_elements(f, p);
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = p.cluster_blocks = 1;
   i64 elements = f.at.extent * f.at.groups;
-  p.counts_in_32 = f.counts && elements < i64(1) << 32;
+  p.numbers_in_32 = (f.counts || f.places) && fits_numbers_in_32(elements);
   i64 resident = 4;
   if (p.route == keys_route::in_shared_memory) {
     p.ranges = int(ranges);

@@ -45,8 +45,8 @@ constexpr keys_beside_planned make_keys_beside_plan(keys_facts const& f, i64 roo
     out.why_not.add("the same read", sentence, -1, a, b);
     return out;
   };
-  if (f.own_cell_bytes == 0)
-    return no("a fold by key keeps its state behind a lock");
+  if (!f.in_tables())
+    return no("a fold by key has a state that no atomic combines");
   if (f.at.groups != 1)
     return no("a key has {0} answers of each fold, one for every index of an axis that stays", f.at.groups);
   if (beside_exact && !f.only_counts)
@@ -55,7 +55,7 @@ constexpr keys_beside_planned make_keys_beside_plan(keys_facts const& f, i64 roo
   p.route = keys_route::in_shared_memory;
   p.threads_per_block = 256;
   p.blocks_per_multiprocessor = p.elements_per_load = p.loads_in_flight = p.ranges = p.copies = p.replicas = p.cluster_blocks = 1;
-  p.counts_in_32 = f.counts && f.at.extent < i64(1) << 32;
+  p.numbers_in_32 = (f.counts || f.places) && fits_numbers_in_32(f.at.extent);
   while (!f.only_counts && p.replicas < 8 && 2 * p.replicas * f.slots * f.own_cell_bytes <= planning::bytes_for_replicas && 4 * p.replicas * f.slots * f.own_cell_bytes <= room)
     p.replicas *= 2;
   p.gives_in_bulk = planning::gives_in_bulk(f, p, f.slots);

@@ -23,7 +23,7 @@ constexpr any_order_choice choose_any_order(keys_facts const& f) {
   any_order_choice out{any_order_route::tables, 0, {}};
   if (planning::sorts_rows(f))
     out.route = any_order_route::sorted_rows;
-  else if (f.own_cell_bytes == 0)
+  else if (!f.in_tables())
     out.route = any_order_route::sorted_elements;
   else if ((out.partitions = planning::choose_partitions(f, out.no_partitions)) > 0)
     out.route = any_order_route::partitions;

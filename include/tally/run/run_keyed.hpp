@@ -129,15 +129,12 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    sizeof(Where),
                                    int(sizeof...(Leaves)),
                                    {cell_of<typename Leaves::monoid_type>::bytes...},
-                                   (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::locked)),
+                                   (false || ... || meets_behind_a_lock<typename Leaves::monoid_type>),
                                    !Where::drops_strays || (false || ... || checked_leaf<Leaves>),
                                    words_of(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
-  static constexpr int own_cell_bytes() {
-    bool const all = (true && ... && (own_cell_bytes_of<Leaves> > 0));
-    return all ? (0 + ... + own_cell_bytes_of<Leaves>) : 0;
-  }
+  static constexpr int own_cell_bytes(bool numbers_in_32) { return numbers_in_32 ? own_cell_bytes_of_all<true>() : own_cell_bytes_of_all<false>(); }
   /// Bytes of the neighbours of all folds that `red` takes at once; 0 where it does not.
   static constexpr int neighbour_bytes() {
     constexpr int first = bytes_of_neighbour<nth_t<0, Leaves...>>;
@@ -149,6 +146,10 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
       (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
   static constexpr bool integers = (true && ... && is_of_integers<typename Leaves::monoid_type>);
   static constexpr bool meet_in_clusters = (true && ... && (is_of_integers<typename Leaves::monoid_type> || is_added_once<typename Leaves::monoid_type>));
+  static constexpr bool places = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::placed));
+  static constexpr bool swaps_pairs(bool numbers_in_32) {
+    return (false || ... || (numbers_in_32 ? tally::swaps_pairs<typename Leaves::monoid_type, true> : tally::swaps_pairs<typename Leaves::monoid_type, false>));
+  }
   static constexpr int atomics_of_element = (0 + ... + atomics_of_cell<typename Leaves::monoid_type>);
   /// Whether answer i is the sum that fold i added.
   static constexpr bool gives_cells = neighbour_bytes() > 0 && (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::added)) &&
@@ -157,8 +158,11 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }(indices_up_to<int(sizeof...(Leaves))>{});
 
 private:
-  template <class Leaf>
-  static constexpr int own_cell_bytes_of = tally::own_cell_bytes<typename Leaf::monoid_type>;
+  template <bool NumbersIn32>
+  static constexpr int own_cell_bytes_of_all() {
+    bool const all = (true && ... && (tally::own_cell_bytes<typename Leaves::monoid_type, NumbersIn32> > 0));
+    return all ? (0 + ... + tally::own_cell_bytes<typename Leaves::monoid_type, NumbersIn32>) : 0;
+  }
 };
 
 /// The domain of a keyed grouping that a contract folds: fast the folds as they are, others so that no order is seen.
@@ -175,9 +179,10 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
   using types = keyed_types<Where, Program, Nodes>;
   i64 const slots = d.where.bins * at.groups;
   bool const gives_cells = types::gives_cells && !planning::writes_home(slots, bytes_of_answers<Program>(static_cast<Nodes const*>(nullptr)));
-  return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(), rows_have_one_key<Where>(p, at),
+  bool const in_32 = fits_numbers_in_32(at.extent * at.groups);
+  return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(in_32), rows_have_one_key<Where>(p, at),
           types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>,
-          columns_folded<Program>, can_travel<Program>, types::atomics_of_element};
+          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::places, types::swaps_pairs(in_32)};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <tally/base/ordered_key.hpp>
+#include <tally/base/word_pair.hpp>
 #include <tally/primitive/form.hpp>
 #include <tally/primitive/rung.hpp>
 
@@ -36,6 +37,19 @@ void fold_into(T* at, T value) {
   bool const own = place >= emulated::shared_begin && place < emulated::shared_end;
   if (Of == owner::cluster ? !own && !emulated::cluster().keeps(place) : own != (Of == owner::block)) FAIL("a word of another memory than the instruction's");
   *at = folded<Op>(*at, value);
+}
+template <owner Of>
+word_pair look_at_pair(word_pair* at) {
+  CHECK(reinterpret_cast<std::uintptr_t>(at) % alignof(word_pair) == 0);
+  return *at;
+}
+template <owner Of>
+word_pair swap_pair(word_pair* at, word_pair const& expected, word_pair const& desired) {
+  auto const place = reinterpret_cast<char*>(at);
+  if ((place >= emulated::shared_begin && place < emulated::shared_end) != (Of == owner::block)) FAIL("a pair of another memory than the instruction's");
+  word_pair const was = *at;
+  if (was == expected) *at = desired;
+  return was;
 }
 template <operation Op, halves, int V, class T>
 void fold_neighbours_into(T* at, T const (&v)[V]) {
