@@ -33,6 +33,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
   tables of;
   of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
+    if (plan.route == keys_route::in_one_cluster) continue;
     if (plan.in_place) memory.cells[i] = r.to.at[i];
     else of.add(memory.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
@@ -52,7 +53,7 @@ void keyed_phases::launch_phase(keyed_phase phase, unsigned blocks, i64 shared_b
   shape.dynamic_shared_bytes = static_cast<std::size_t>(shared_bytes);
   if (phase == keyed_phase::fold && plan_.cluster_blocks > 1) {
     shape.cluster_blocks = static_cast<unsigned>(plan_.cluster_blocks);
-    if (auto const most = static_cast<unsigned>(resident_clusters(k_, shape)); most > 0) shape.grid_blocks = std::min(blocks, most * shape.cluster_blocks);
+    if (auto const most = plan_.slots_in_cluster > 0 ? static_cast<unsigned>(resident_clusters(k_, shape)) : 0u; most > 0) shape.grid_blocks = std::min(blocks, most * shape.cluster_blocks);
   }
   launch(r_, k_, shape, arguments);
 }
@@ -72,9 +73,10 @@ void enqueue_staged(keys_request& r, kernels_of<keys_plan>& kernels, keys_in_fli
   kernel const& k = kernels.get(chosen.plan, r.ordinal, [&] { return unit_of(*r.type, chosen.plan); });
   auto const alone = nobody_between(r);
   keyed_phases phases(r, chosen.plan, k, lay_out(r, chosen.plan, flight));
-  phases.open();
+  bool const in_one_launch = chosen.plan.route == keys_route::in_one_cluster;
+  if (!in_one_launch) phases.open();
   phases.fold(chosen.blocks, chosen.shared_bytes);
-  phases.close();
+  if (!in_one_launch) phases.close();
 }
 
 void send_stray(keys_request const& r, keys_in_flight& flight) {

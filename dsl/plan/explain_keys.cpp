@@ -34,10 +34,12 @@ void word_keys_of_gpu(domain_description& d) {
     d.shape += formatted("every block has {} of {} in shared memory, {}, and adds its own to the others' in the end{}", several(p.replicas, "table"),
                          p.ranges > 1 ? formatted("one of {} ranges of slots", p.ranges) : "all slots",
                          bytes(double(d.of_keys.shared_bytes)), p.gives_in_bulk ? " by the bulk engine" : "");
+  else if (p.route == keys_route::in_one_cluster)
+    d.shape += formatted("in one launch: every block of one cluster has all slots in shared memory, {}, and answers a part of them, of which it reads what the others have", bytes(double(d.of_keys.shared_bytes)));
   else
     d.shape += "elements go to their slots in global memory by atomics";
   if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
-  if (p.cluster_blocks > 1)
+  if (p.slots_in_cluster > 0)
     d.shape += formatted("; clusters of {} keep {} a block in shared memory, of {}", several(p.cluster_blocks, "block"), several(p.slots_in_cluster, "slot"), f.slots);
   if (p.threads_per_row > 0) d.shape += formatted("; {} share a row of slots", several(p.threads_per_row, "thread"));
   if (p.copies > 1)

@@ -55,7 +55,12 @@ char const* spell(axes_route r) {
 }
 
 char const* spell(keys_route r) {
-  return r == keys_route::in_shared_memory ? "in_shared_memory" : "in_global_memory";
+  switch (r) {
+  case keys_route::in_shared_memory: return "in_shared_memory";
+  case keys_route::in_global_memory: return "in_global_memory";
+  case keys_route::in_one_cluster: return "in_one_cluster";
+  }
+  return "";
 }
 
 std::string spell(keys_plan const& p) {

@@ -43,13 +43,21 @@ constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots 
 /// Slots that two blocks keep together, two pages each, in front of the table of all.
 constexpr keys_plan in_clusters = with(in_hot_slots, [](keys_plan& p) { p.cluster_blocks = 2, p.slots_in_cluster = 2 * slots_of_page, p.gives_in_bulk = true; });
 constexpr keys_plan clusters_of_32 = with(in_clusters, [](keys_plan& p) { p.numbers_in_32 = true; });
+/// All in one launch, each block answering a part of the slots.
+constexpr keys_plan in_one_cluster = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_one_cluster, p.replicas = 1, p.cluster_blocks = 4, p.numbers_in_32 = true; });
 /// Routes of rows of one key, to the table of all or to copies of it.
 constexpr keys_plan of_rows = with(for_all, [](keys_plan& p) { p.threads_per_row = 4, p.elements_per_load = 1; });
 constexpr keys_plan of_rows_in_tables = with(of_rows, [](keys_plan& p) { p.route = keys_route::in_shared_memory; });
+constexpr keys_plan one_cluster_of_rows = with(of_rows_in_tables, [](keys_plan& p) { p.route = keys_route::in_one_cluster, p.cluster_blocks = 2; });
 constexpr keys_plan in_copies = with(of_rows, [](keys_plan& p) { p.copies = 2; });
 template <int V>
 constexpr keys_plan beside = with(of_rows, [](keys_plan& p) { p.elements_per_load = V, p.asks_ahead = true; });
 constexpr keys_plan copies_beside = with(beside<8>, [](keys_plan& p) { p.copies = 2; });
+
+template <keys_plan P>
+constexpr keys_plan of_32 = with(P, [](keys_plan& p) { p.numbers_in_32 = true; });
+template <keys_plan...>
+struct keys_list {};
 
 std::vector<u64> unwritten(i64 bytes) { return std::vector<u64>(static_cast<std::size_t>(bytes / 8 + 2), 0xdeadbeefdeadbeefull); }
 
@@ -83,10 +91,15 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
     if (P.cluster_blocks > 1 && phase == keyed_phase::fold) emulated::launch_clusters(blocks, P.threads_per_block, P.cluster_blocks, kernel);
     else emulated::launch(blocks, P.threads_per_block, kernel);
   };
-  run_phase(keyed_phase::open, 2);
-  run_phase(keyed_phase::fold, 6);
-  if (P.copies > 1) run_phase(keyed_phase::meet, 2);
-  run_phase(keyed_phase::close, 3);
+  if constexpr (P.route == keys_route::in_one_cluster) {
+    run_phase(keyed_phase::fold, P.cluster_blocks);
+    CHECK((stray[0] == ~u64(0) && stray[2] == 0));
+  } else {
+    run_phase(keyed_phase::open, 2);
+    run_phase(keyed_phase::fold, 6);
+    if (P.copies > 1) run_phase(keyed_phase::meet, 2);
+    run_phase(keyed_phase::close, 3);
+  }
   return answers;
 }
 
@@ -157,7 +170,9 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(words, keys) | by_key(_2, bins, sum(_1), sum(_1).in<i32>(), sum(_1).in<u32>(), bit_and(_1), bit_or(_1), bit_xor(_1), min(_1)));
     all(from(bytes, keys) | filter(_1 != 3) | by_key(_2, bins, sum(_1).in<i16>(), bit_and(_1), bit_xor(_1), max(_1)));
     all(from(keys) | by_key(_1, bins, count_modulo(7), countdown_modulo(1000), count_modulo(1), count));
-    same<in_tables, in_ranges, in_bulk, ranges_in_bulk>(from(keys) | by_key(_1, bins, count));
+    same<in_tables, in_ranges, in_bulk, ranges_in_bulk, in_one_cluster>(from(keys) | by_key(_1, bins, count));
+    same<in_one_cluster>(from(words, keys) | filter(_1 != 3) | by_key(_2, bins, sum(_1), sum(_1).in<u32>(), min(_1), max(_1).or_else(9), count_modulo(7), bit_and(_1), bit_xor(_1)));
+    same<in_one_cluster>(from(x_and_nan, keys) | by_key(_2, 3, max(_1).ignoring_nan().or_else(-1.f), count).dropping_strays()); // fewer slots than blocks
     all(from(x_and_nan, keys) | by_key(_2, bins, max(_1).ignoring_nan().or_else(-1.f), min(_1).ignoring_nan().or_else(-2.f), max(_1).or_else(-3.f)));
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
   }
@@ -165,26 +180,23 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
 
 TEST_CASE("by_key, emulated: values and their places, in one word and in two, of ties, NaN and slots of nothing") {
   constexpr std::size_t n = 5003;
-  constexpr auto of_32 = [](keys_plan& p) { p.numbers_in_32 = true; };
-  auto const check = [&](auto x, auto none, std::vector<i32> const& keys) {
+  auto const check = [&]<keys_plan... P>(keys_list<P...>, auto x, auto none, std::vector<i32> const& keys) {
     for (std::size_t i = 0; i < n; i += 3) x[i] = x[i / 1000 * 1000]; // ties
-    auto const r = from(x, keys) | filter(_2 != 3) | by_key(_2, bins, argmax(_1).or_else(-1), argmin(_1).or_else(-2), first(_1).or_else(none), last(_1).or_else(none), count,
-                                                           argmax(_1).where(_1 == none).or_else(-3));
-    same<in_tables, with(in_tables, of_32), with(in_ranges, of_32), place_by_place, in_hot_slots, with(in_hot_slots, of_32), for_all, with(for_all, of_32)>(r);
+    same<P...>(from(x, keys) | filter(_2 != 3) | by_key(_2, bins, argmax(_1).or_else(-1), argmin(_1).or_else(-2), first(_1).or_else(none), last(_1).or_else(none), count,
+                                                       argmax(_1).where(_1 == none).or_else(-3)));
   };
   for (bool const in_runs : {false, true}) {
     auto const keys = keys_of(n, in_runs);
-    check(with_nan(numbers<float>(n)), 0.f, keys);
-    check(with_nan(numbers<double>(n)), 0., keys);
-    check(with_nan(numbers<bf16>(n)), bf16(0.f), keys);
-    check(numbers<i8>(n), i8(3), keys);
-    check(numbers<u32>(n), u32(3), keys);
-    check(numbers<i64>(n), i64(3), keys);
+    check(keys_list<in_tables, of_32<in_tables>, of_32<in_ranges>, of_32<in_hot_slots>, for_all, in_one_cluster>{}, with_nan(numbers<float>(n)), 0.f, keys);
+    check(keys_list<in_tables, for_all, in_one_cluster>{}, with_nan(numbers<double>(n)), 0., keys);
+    check(keys_list<of_32<in_tables>>{}, with_nan(numbers<bf16>(n)), bf16(0.f), keys);
+    check(keys_list<of_32<for_all>>{}, numbers<i8>(n), i8(3), keys);
+    check(keys_list<of_32<in_tables>>{}, numbers<u32>(n), u32(3), keys);
+    check(keys_list<in_hot_slots>{}, numbers<i64>(n), i64(3), keys);
   }
   auto const rows = keys_of(200, false);
   auto const x = numbers<float>(200 * 24);
-  same<of_rows, with(of_rows, of_32), of_rows_in_tables, in_copies, with(in_copies, of_32)>(from(shaped(x, 200, 24), along<0>(rows)) |
-                                                                                          by_key<0>(_2, bins, argmax(_1), last(_1), sum(_1)));
+  same<of_rows, of_32<of_rows_in_tables>, of_32<in_copies>>(from(shaped(x, 200, 24), along<0>(rows)) | by_key<0>(_2, bins, argmax(_1), last(_1), sum(_1)));
 }
 
 TEST_CASE("by_key, emulated: a matrix beside keys of its rows and numbers of its columns; warps of one slot, also of what is not finite") {
@@ -235,6 +247,7 @@ TEST_CASE("by_key, emulated: rows of one key, in tables, in copies and in the ta
     auto const of = [&](auto const& v) { return from(shaped(v, rows, width), along<0>(keys)); };
     same<of_rows, of_rows_in_tables, in_copies>(of(x) | by_key<0>(_2, bins, sum(_1), max(_1)));
     same<of_rows, of_rows_in_tables, in_copies>(of(words) | by_key<0>(_2, bins, bit_xor(_1), sum(_1).in<i32>(), count_modulo(5), sum(_1).checked()));
+    same<one_cluster_of_rows>(of(words) | by_key<0>(_2, bins, bit_xor(_1), sum(_1).in<i32>(), count_modulo(5), argmax(_1)));
     if (width % 8 != 0) continue;
     auto const floats = small_numbers<float>(std::size_t(rows * width));
     same_as_they_come<of_rows, of_rows_in_tables, in_copies, beside<2>, beside<4>>(of(floats) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1)));

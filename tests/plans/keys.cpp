@@ -83,6 +83,47 @@ TEST_CASE("of integers by many keys clusters keep half of the slots, or what the
   CHECK(make_keys_plan(f).plan.cluster_blocks == 1);
 }
 
+TEST_CASE("few elements go in one cluster and one launch, where their folds are of integers and a slot has few bytes") {
+  auto f = scalars(1 << 16, 100, 8);
+  f.atomics_of_element = 3, f.short_atomics = true, f.of.target = targets::h200;
+  auto const one = make_keys_plan(f);
+  CHECK(one.plan.route == keys_route::in_one_cluster);
+  CHECK(one.plan.cluster_blocks == 8);
+  CHECK(one.blocks == 8);
+  CHECK(one.plan.replicas == 1);
+  CHECK(one.shared_bytes == 800 + bytes_told);
+  auto const route_of = [&](auto const& change) {
+    auto other = f;
+    change(other);
+    return make_keys_plan(other).plan.route;
+  };
+  using enum keys_route;
+  CHECK(route_of([](keys_facts& o) { o.at.extent = 1 << 17; }) == in_shared_memory);
+  CHECK(route_of([](keys_facts& o) { o.at.extent = 1 << 17, o.atomics_of_element = 2; }) == in_one_cluster);
+  CHECK(route_of([](keys_facts& o) { o.short_atomics = false; }) == in_shared_memory);
+  CHECK(route_of([](keys_facts& o) { o.own_cell_bytes = 20; }) == in_shared_memory);
+  CHECK(route_of([](keys_facts& o) { o.of.target = targets::a100; }) == in_shared_memory);
+  CHECK(route_of([](keys_facts& o) { o.slots = 20'000; }) == in_one_cluster);
+  CHECK(route_of([](keys_facts& o) { o.slots = 100'000; }) != in_one_cluster);
+  auto of_rows = f;
+  of_rows.rows_have_one_key = true, of_rows.at.groups = 4, of_rows.at.extent = 1 << 12, of_rows.slots = 400;
+  CHECK(make_keys_plan(of_rows).plan.route == in_one_cluster);
+  CHECK(make_keys_plan(of_rows).blocks == 8);
+}
+
+TEST_CASE("values and their places are swapped two words at once where the chip does so, and sorted else") {
+  auto f = scalars(1 << 24, 1000, 16);
+  f.places = f.swaps_pairs = true, f.of.target = targets::h200;
+  CHECK(choose_any_order(f).route == any_order_route::tables);
+  CHECK(make_keys_plan(f).plan.numbers_in_32);
+  f.at.extent = i64(1) << 32;
+  CHECK_FALSE(make_keys_plan(f).plan.numbers_in_32);
+  f.of.target = targets::a100;
+  CHECK(choose_any_order(f).route == any_order_route::sorted_elements);
+  f.swaps_pairs = false;
+  CHECK(choose_any_order(f).route == any_order_route::tables);
+}
+
 TEST_CASE("counts have 32 bits where no more elements can come, and then the bulk engine adds them") {
   auto f = scalars(1 << 28, 32768, 4);
   f.only_counts = f.counts = true;

@@ -212,10 +212,13 @@ TEST_CASE("every kind of cell compiles: positions, extremes, checked sums, bits,
   if (!can_compile()) return;
   auto const t = compiled(from(x, keys) | filter(_1 > 0.f) |
                           by_key(ptx_folded_key(_2), 64, argmin(_1), last(_1), min(_1), max(_2), sum(_2).checked(), bit_xor(_2), count, any(_1 > 2.f)));
-  CHECK(t.plan.route == keys_route::in_global_memory);
-  CHECK(t.has("atom.global.cas"));
+  CHECK(t.plan.route == keys_route::in_shared_memory);
+  CHECK(t.has("red.relaxed.cta.shared::cta.max.u64"));
   CHECK(t.has("min.s32"));
   auto const d = made_up<double>(1 << 20, 0x720000000000);
   auto const k = made_up<u8>(1 << 20, 0x730000000000);
+  auto const places = compiled(from(d, k) | by_key(_2, 256, argmax(_1), first(_1)));
+  CHECK(places.has("atom.relaxed.cta.shared.cas.b128"));
+  CHECK(places.has("atom.relaxed.gpu.global.cas.b128"));
   CHECK(compiled(from(d, k) | by_key(_2, 256, sum(_1), max(_1), sum(_1 * _1), mean(cast<bf16>(_1)))).plan.in_order);
 }

@@ -167,6 +167,9 @@ inline constexpr bool is_of_words = cell_of<M>::kind != cell_kind::stepped && ce
 template <class M>
 inline constexpr bool is_of_integers = cell_of<M>::kind == cell_kind::counted || cell_of<M>::kind == cell_kind::stepped || cell_of<M>::kind == cell_kind::wrapped ||
                                        cell_of<M>::kind == cell_kind::bits || (cell_of<M>::kind == cell_kind::ordered && cell_of<M>::bytes == 8);
+/// Whether an atomic or two of integers fold an element in a block's own table.
+template <class M>
+inline constexpr bool is_of_short_atomics = is_of_integers<M> || cell_of<M>::kind == cell_kind::placed;
 /// Whether a cell is a float to which is added in another block's memory by comparing and swapping once, and, where another thread was quicker, in the
 /// memory of all instead.
 template <class M>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tally/fold/slots.hpp>
-#include <tally/kernel/by_key.cuh>
+#include <tally/kernel/keyed_read.cuh>
 #include <tally/kernel/partition.cuh>
 
 namespace tally::inline v0::kernel {

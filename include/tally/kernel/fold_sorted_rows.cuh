@@ -9,9 +9,9 @@
 #include <tally/fold/keys.hpp>
 #include <tally/fold/slots.hpp>
 #include <tally/kernel/answers.cuh>
-#include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
 #include <tally/kernel/near_sums.cuh>
+#include <tally/kernel/placed_cells.cuh>
 #include <tally/kernel/sorted_places.cuh>
 #include <tally/plan/sorted_rows_plan.hpp>
 

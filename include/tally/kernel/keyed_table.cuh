@@ -9,7 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/cluster_slots.cuh>
 #include <tally/kernel/counts_in_shared.cuh>
-#include <tally/kernel/keyed_cells.cuh>
+#include <tally/kernel/placed_cells.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
 #include <tally/plan/keys_plan.hpp>
 
@@ -23,7 +23,7 @@ class keyed_table<P, program<Columns, Leaves...>, SlotsOfPartition> {
 public:
   using Program = program<Columns, Leaves...>;
   static constexpr int folds = int(sizeof...(Leaves));
-  static constexpr bool shared = P.route == keys_route::in_shared_memory, hot = P.hot_slots > 0, in_cluster = P.cluster_blocks > 1;
+  static constexpr bool shared = P.route != keys_route::in_global_memory, hot = P.hot_slots > 0, in_cluster = !shared && P.cluster_blocks > 1;
   using together = cluster_slots<P>;
   /// One count of every element of a slot, in shared memory: no condition stands before its add.
   static constexpr bool one_count =

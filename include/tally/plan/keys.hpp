@@ -29,6 +29,7 @@ struct keys_facts {
   u32 travelling = 0;  ///< a bit for each column that folds look at
   bool can_travel = false; ///< those are all that folds look at, and in memory: neither positions nor what is computed
   int atomics_of_element = 0; ///< that all folds take for one element in global memory
+  bool short_atomics = false; ///< every fold is of integers, or of a value and its place: an atomic or two in a block's table
   bool places = false;      ///< some fold keeps a place beside a value
   bool swaps_pairs = false; ///< some fold swaps two words at once
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
@@ -243,6 +244,17 @@ constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   out.shared_bytes += of_block * f.own_cell_bytes;
 }
 
+/// Reads so short that one launch of one cluster ends sooner than three of a grid: that many atomics on integers, of few bytes a slot. us of a call of
+/// enqueue, three launches and one, by 100 keys: counts of 2^10, 2^16 and 2^18 11 to 15, 11 and 11, 5, 6 and 8; greatest i32 beside counts of 2^10 and 2^16 11 to
+/// 15 and 11, 6 and 9; argmax of 2^16 14, 9. Exact sums of f32 of 2^15 take 13 and 14, by reading others' tables 27; floats as they come 14 and, by 16 keys, 34
+/// (H100, 2026-11-27 04:40, build/bench/many_keys). docs/decisions/few_elements_in_one_launch.md
+inline constexpr i64 atomics_of_one_cluster = i64(1) << 18, bytes_of_slot_in_one_cluster = 16, blocks_of_one_cluster = 8;
+constexpr bool goes_in_one_cluster(keys_facts const& f) {
+  i64 const atomics = f.at.extent * f.at.groups * f.atomics_of_element;
+  return f.short_atomics && f.own_cell_bytes <= bytes_of_slot_in_one_cluster && atomics <= atomics_of_one_cluster && f.of.target.compute_major >= 9 &&
+         f.of.target.max_cluster_blocks >= blocks_of_one_cluster;
+}
+
 /// Bytes of loads in flight that leave registers for sums of a warp, of the 64 that each of 1024 threads has: four loads of floats and
 /// 64-bit keys spill, two do not.
 inline constexpr i64 bytes_in_flight_of_thread = 160;
@@ -266,7 +278,12 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   i64 elements = f.at.extent * f.at.groups;
   p.numbers_in_32 = (f.counts || f.places) && fits_numbers_in_32(elements);
   i64 resident = 4;
-  if (p.route == keys_route::in_shared_memory) {
+  if (ranges == 1 && planning::goes_in_one_cluster(f)) {
+    p.route = keys_route::in_one_cluster;
+    p.cluster_blocks = int(planning::blocks_of_one_cluster);
+    out.shared_bytes = told_behind(f.slots * f.own_cell_bytes) + bytes_told;
+    resident = 1;
+  } else if (p.route == keys_route::in_shared_memory) {
     p.ranges = int(ranges);
     i64 const slots_of_block = (f.slots - 1) / ranges + 1;
     p.replicas = planning::choose_replicas(f, slots_of_block);
@@ -310,6 +327,8 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   i64 const of_block = i64(p.threads_per_block) * (p.threads_per_row > 0 ? 1 : p.elements_per_load);
   out.blocks = planning::least_of(out.blocks, ((elements - 1) / of_block + 1) * p.ranges);
   out.blocks -= out.blocks % (p.ranges * p.cluster_blocks);
+  if (p.route == keys_route::in_one_cluster)
+    out.blocks = p.cluster_blocks;
   return out;
 }
 

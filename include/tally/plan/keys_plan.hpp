@@ -11,7 +11,8 @@ namespace tally::inline v0 {
 /// Where elements meet.
 enum class keys_route {
   in_shared_memory, ///< every block has slots to itself, and adds them to the others' in the end
-  in_global_memory  ///< elements go to their slots by atomics
+  in_global_memory, ///< elements go to their slots by atomics
+  in_one_cluster    ///< as in shared memory, but the blocks are one cluster, and each answers a part of the slots in the same launch
 };
 
 /// All decisions about the kernel of one keyed read.
@@ -35,7 +36,7 @@ struct keys_plan {
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   bool gives_in_bulk;    ///< shared or in a cluster: the bulk engine folds a block's table into that of all, where a fold has words for it
   bool numbers_in_32;    ///< no count or position of all elements needs 64 bits
-  int cluster_blocks;    ///< global: that keep some of the slots together, in their shared memory; 1: none
+  int cluster_blocks;    ///< global: that keep some of the slots together, in their shared memory, 1: none; in one cluster: its blocks
   int slots_in_cluster;  ///< of each of them; whole pages
   /// Whether one red adds neighbours, which are kept in the floats that they are.
   constexpr bool folds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
@@ -49,6 +50,11 @@ inline constexpr int slots_of_page = 128;
 constexpr i64 slots_given_in_bulk(i64 slots) {
   return (slots + 3) / 4 * 4;
 }
+/// Where a block of one cluster says what it met, in bytes from where its table begins; and how many bytes those are.
+constexpr i64 told_behind(i64 table_bytes) {
+  return (table_bytes + 15) / 16 * 16;
+}
+inline constexpr i64 bytes_told = 256;
 /// Slots between two copies of all: neighbours of one slot do not share a line.
 constexpr i64 slots_of_copy(i64 slots) {
   return (slots + 31) / 32 * 32;

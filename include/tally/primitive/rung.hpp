@@ -27,7 +27,7 @@ concept accumulable =
 
 /// How f16 and bf16 travel in a vector: red.v4.f16x2 or red.v8.f16. ptxas 13.0 makes one machine instruction of both
 /// (REDG.E.ADD.F16x8 on sm_90, and F16x2 of red.f16x2 and red.v2.f16), so pairs where two are in one register already, and alone
-/// where each was made by itself (kernel/by_key.cuh).
+/// where each was made by itself (kernel/keyed_read.cuh).
 enum class halves : unsigned char { in_pairs, alone };
 
 /// The widest red that may be used, in bytes: 16, 8, 4, 2.
