@@ -59,8 +59,8 @@ TEST_CASE("values and their places in one word: integers and floats of up to 32 
 TEST_CASE("a value of 64 bits and its place are two words") {
   static_assert(!detail::placed_word<arg_monoid<double, true>>::fits && !detail::placed_word<end_monoid<i64, true>>::fits);
   static_assert(cell_of<arg_monoid<double, true>>::bytes == 16 && own_cell_bytes<arg_monoid<float, true>, true> == 8 && own_cell_bytes<arg_monoid<float, true>, false> == 16);
-  struct wide { double a, b; };
-  static_assert(cell_of<end_monoid<wide, true>>::kind == cell_kind::locked);
+  struct two_doubles { double a, b; };
+  static_assert(cell_of<end_monoid<two_doubles, true>>::kind == cell_kind::locked);
   for (i64 const p : positions)
     for (i64 const v : {std::numeric_limits<i64>::min(), i64(-1), i64(7)})
       CHECK(detail::placed_of<i64>(detail::pair_of(placed<i64>{v, p})) == placed<i64>{v, p});

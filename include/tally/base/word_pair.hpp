@@ -10,7 +10,7 @@ namespace tally::inline v0 {
 
 struct alignas(16) word_pair {
   u64 first, second;
-  friend constexpr bool operator==(word_pair const&, word_pair const&) = default;
+  TALLY_HD friend constexpr bool operator==(word_pair const& a, word_pair const& b) { return a.first == b.first && a.second == b.second; }
 };
 
 } // namespace tally::inline v0

@@ -245,9 +245,8 @@ constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
 }
 
 /// Reads so short that one launch of one cluster ends sooner than three of a grid: that many atomics on integers, of few bytes a slot. us of a call of
-/// enqueue, three launches and one, by 100 keys: counts of 2^10, 2^16 and 2^18 11 to 15, 11 and 11, 5, 6 and 8; greatest i32 beside counts of 2^10 and 2^16 11 to
-/// 15 and 11, 6 and 9; argmax of 2^16 14, 9. Exact sums of f32 of 2^15 take 13 and 14, by reading others' tables 27; floats as they come 14 and, by 16 keys, 34
-/// (H100, 2026-11-27 04:40, build/bench/many_keys). docs/decisions/few_elements_in_one_launch.md
+/// enqueue by 100 keys, three launches and one: counts of 2^10, 2^16 and 2^18 10.1 and 5.7, 15.7 and 5.8, 18.9 and 6.3; argmax of 2^16 12.4 and 8.6. H100,
+/// 2026-11-27 04:40; the table and what it is not for: docs/decisions/few_elements_in_one_launch.md.
 inline constexpr i64 atomics_of_one_cluster = i64(1) << 18, bytes_of_slot_in_one_cluster = 16, blocks_of_one_cluster = 8;
 constexpr bool goes_in_one_cluster(keys_facts const& f) {
   i64 const atomics = f.at.extent * f.at.groups * f.atomics_of_element;

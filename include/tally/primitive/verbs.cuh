@@ -11,6 +11,7 @@
 #include <tally/primitive/fold_word.cuh>
 #include <tally/primitive/load_ring.cuh>
 #include <tally/primitive/multicast_ring.cuh>
+#include <tally/primitive/pair.cuh>
 #include <tally/primitive/prefetch.cuh>
 #include <tally/primitive/publish.cuh>
 #include <tally/primitive/red.cuh>
