@@ -51,9 +51,9 @@ TEST_CASE("values and their places in one word: integers and floats of up to 32 
   check_places<bool>({false, true});
   check_places<float>({-std::numeric_limits<float>::infinity(), -0.f, 0.f, 1e-45f, 3e38f, std::numeric_limits<float>::infinity()});
   arg_monoid<float, false> const greatest{};
-  float const none = std::numeric_limits<float>::quiet_NaN();
-  check<arg_monoid<float, false>>({greatest.lift(3, none), greatest.lift(2, -none), greatest.lift(1, 5.f), greatest.identity()});
-  check<arg_monoid<bf16, true>>({arg_monoid<bf16, true>{}.lift(3, bf16(none)), arg_monoid<bf16, true>{}.lift(1, bf16(5.f))});
+  float const not_a_number = std::numeric_limits<float>::quiet_NaN();
+  check<arg_monoid<float, false>>({greatest.lift(3, not_a_number), greatest.lift(2, -not_a_number), greatest.lift(1, 5.f), greatest.identity()});
+  check<arg_monoid<bf16, true>>({arg_monoid<bf16, true>{}.lift(3, bf16(not_a_number)), arg_monoid<bf16, true>{}.lift(1, bf16(5.f))});
 }
 
 TEST_CASE("a value of 64 bits and its place are two words") {
