@@ -110,18 +110,7 @@ TEST_CASE("sorted rows: every kind of fold, with masks and filters, and elements
 TEST_CASE("sorted rows: numbers far from each other, and those that are none") {
   if (no_kernels()) return;
   i64 const width = 40, bins = 900;
-  std::mt19937 random(9);
-  auto x = numbers_for_keys(rows * width);
-  auto wide = numbers_for_keys<double>(rows * width);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    int const power = int(random() % 250) - 125;
-    if (random() % 4 == 0) x[i] = std::ldexp(x[i], power);
-    if (random() % 4 == 0) wide[i] = std::ldexp(wide[i], 8 * power);
-    if (random() % 100'000 == 0) x[i] = std::numeric_limits<float>::infinity() * (random() % 2 == 0 ? 1.f : -1.f);
-    if (random() % 100'000 == 0) wide[i] = std::numeric_limits<double>::quiet_NaN();
-    if (random() % 1000 == 0) x[i] = std::numeric_limits<float>::denorm_min() * float(random() % 9);
-    if (random() % 1000 == 0) x[i] = -0.f;
-  }
+  auto const [x, wide] = far_numbers_for_keys(rows * width);
   for (auto const kind : all_kinds) {
     auto const keys = keys_of(kind, rows, bins);
     sorted_and_same(from(shaped(x, rows, width), along<0>(keys)) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1), max(_1)));
