@@ -76,7 +76,7 @@ std::string curve_of(json const& record) {
     least = std::min(least, point[0].get<double>()), greatest = std::max(greatest, point[1].get<double>());
   }
   if (least > greatest) return {};
-  return fmt::format("<figure class=\"drawing\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\">"
+  return fmt::format("<figure class=\"drawing wide\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\">"
                      "<path d=\"{}\" class=\"curve\"/></svg><figcaption>{}, {:g} to {:g}</figcaption></figure>\n",
                      outline_of(points, least, greatest), escaped(text_at(record, "caption")), least, greatest);
 }

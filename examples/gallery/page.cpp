@@ -106,9 +106,9 @@ std::string figures_of(json const& plan, std::string_view caption) {
     domain["back_end"] = text_at(plan, "back_end");
     domain["contract"] = text_at(plan, "contract");
     domain["tree"] = {{"id", text_at(domain, "tree")}};
-    figures += figure(domain, words) + folded("Why not something else?", why_not_of(domain));
+    figures += "<div>" + figure(domain, words) + folded("Why not something else?", why_not_of(domain)) + "</div>\n";
   }
-  return figures + "<p class=\"small\">" + std::string(caption) + "</p>\n";
+  return "<div class=\"domains\">" + figures + "</div><p class=\"small\">" + std::string(caption) + "</p>\n";
 }
 
 /// A plan as a picture, with its other spellings folded away.
@@ -127,9 +127,11 @@ std::string lesson_of(json const& record) {
   for (auto const& remark : part_at(record, "remarks"))
     if (remark.is_string()) left += "<p class=\"remark\">" + escaped(remark.get<std::string>()) + "</p>\n";
   std::string plans, drawings;
+  bool many = false; // plans: below the answers then, not beside them
   for (auto const& drawing : part_at(record, "drawings")) drawings += drawing_of(drawing);
   for (auto const& run : part_at(record, "runs")) {
     left += facts_of(run);
+    many = many || part_at(part_at(run, "plan"), "domains").size() > 1;
     plans += plan_of(run, "The plan of this run, drawn from what explain says.");
   }
   for (auto const& other : part_at(record, "elsewhere"))
@@ -137,10 +139,11 @@ std::string lesson_of(json const& record) {
                     plan_of(other, "Planned and compiled on a machine without this GPU."));
   return fmt::format(
       "<article class=\"lesson\" id=\"lesson-{0}\"><h2><span class=\"number\">{0}</span>{1}</h2>\n"
-      "<p class=\"idea\">{2}</p>\n{6}<pre>{7}</pre>\n<div class=\"sides\"><div>{3}"
+      "<p class=\"idea\">{2}</p>\n<div class=\"drawings\">{6}</div><pre>{7}</pre>\n<div class=\"{8}\"><div>{3}"
       "<p class=\"small\">The whole lesson: examples/{4}</p></div>\n<div class=\"plans\">{5}</div></div></article>\n",
       number, escaped(text_at(record, "title")), escaped(text_at(record, "idea")), left,
-      escaped(text_at(record, "file")), plans, drawings, coloured(text_at(record, "code")));
+      escaped(text_at(record, "file")), plans, drawings, coloured(text_at(record, "code")),
+      many ? "below" : "sides");
 }
 
 std::vector<bar> bars_of(std::vector<json> const& records) {

@@ -38,6 +38,7 @@ nav b { color: var(--accent); font-weight: 600; margin-right: .3em; font-variant
 .idea { margin: .5em 0 1.2em; max-width: 42em; font-size: 1.08rem; text-wrap: pretty; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr); gap: 24px 40px; }
 @media (min-width: 900px) { .sides { grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr); } .plans { position: sticky; top: 16px; align-self: start; } }
+.domains { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: 18px 28px; align-items: start; margin-bottom: 12px; }
 pre { background: var(--code); border: 1px solid var(--rule); border-radius: 6px; padding: 14px 16px; margin: 0 0 18px; overflow-x: auto; font: 13.5px/1.6 var(--mono); }
 pre .co { color: var(--soft); font-style: italic; } pre .kw { color: var(--soft); } pre .st { color: var(--good); }
 pre .vb { color: var(--accent); font-weight: 600; } pre .fo { color: var(--warm); font-weight: 600; } pre .ph { color: var(--accent); }
@@ -67,8 +68,9 @@ svg .answer { fill: var(--accent-soft); stroke: var(--accent); stroke-width: 1.2
 svg .twig { stroke: var(--accent); stroke-width: 1.3; fill: none; } svg .node { fill: var(--accent); } svg .band { fill: var(--band); }
 svg .bar { fill: var(--accent); } svg .label { font: 600 13.5px var(--sans); } svg .value { font: 13px var(--sans); font-variant-numeric: tabular-nums; }
 svg .reference { stroke: var(--warm); stroke-width: 1.5; stroke-dasharray: 4 4; }
-.drawing { margin: 0 0 22px; } .drawing svg { width: 100%; height: 110px; border-bottom: 1px solid var(--rule); overflow: visible; }
-.drawing img { display: block; width: min(100%, 480px); border-radius: 6px; } .drawing figcaption { margin-top: 6px; }
+.drawings { display: flex; flex-wrap: wrap; gap: 0 28px; }
+.drawing { margin: 0 0 22px; flex: 0 1 480px; } .wide { flex: 0 0 100%; } .drawing svg { width: 100%; height: 110px; border-bottom: 1px solid var(--rule); overflow: visible; }
+.drawing img { display: block; width: 100%; border-radius: 6px; } .drawing figcaption { margin-top: 6px; }
 svg .curve { fill: var(--warm); stroke: var(--warm); stroke-width: 1; stroke-linejoin: round; vector-effect: non-scaling-stroke; opacity: .85; }
 footer { max-width: 1120px; margin: 0 auto; padding: 8px 20px 56px; }
 @media (max-width: 560px) { body { font-size: 16px; } header { padding-top: 32px; } .lesson { border-radius: 0; margin-inline: -20px; border-inline: 0; padding-inline: 20px; } }
