@@ -79,12 +79,17 @@ int main(int argc, char** argv) {
       say("sum", least(i64(n), s | by(sum(_1)), std::tuple{floats}));
       say("sum, count", least(i64(n), s | by(sum(_1), count), std::tuple{floats, counts}));
       say("variance", least(i64(n), s | by(variance(_1)), std::tuple{floats}));
+      say("variance of i32", least(i64(n), s | by(variance(cast<i32>(_1 * 1e6f))), std::tuple{doubles}));
+      say("covariance", least(i64(n), s | by(covariance(_1, _1 * _1)), std::tuple{floats}));
+      say("covariance of f64, half", least(i64(n), of_wide | by(covariance(_1, _1 + 1.)), std::tuple{doubles}));
       say("sum of f64, half", least(i64(n), of_wide | by(sum(_1)), std::tuple{doubles}));
       say("max", least(i64(n), s | by(max(_1).or_else(0.f)), std::tuple{floats}));
       say("count, max of i32", least(i64(n), from(k_there.column()) | by_key(_1, keys, count, max(_1).or_else(0)).dropping_strays(), std::tuple{counts, reinterpret_cast<i32*>(floats)}));
       say("argmax", least(i64(n), s | by(argmax(_1).or_else(i64(-1))), std::tuple{counts}));
       say("argmax of f64, half", least(i64(n), of_wide | by(argmax(_1).or_else(i64(-1))), std::tuple{counts}));
       say("first", least(i64(n), s | by(first(_1).or_else(0.f)), std::tuple{floats}));
+      say("fast sum", least(i64(n), s | by(sum(_1)), std::tuple{floats}, fast));
+      say("fast sum of f64, half", least(i64(n), of_wide | by(sum(_1)), std::tuple{doubles}, fast));
       say("fast sum, count", least(i64(n), s | by(sum(_1), count), std::tuple{floats, counts}, fast));
       say("fast variance", least(i64(n), s | by(variance(_1)), std::tuple{floats}, fast));
     }

@@ -145,6 +145,100 @@ TEST_CASE("variances are rounded once, also where they nearly vanish") {
   CHECK(run(from(halves) | variance, exact, one_thread) == 14.f / 9);
 }
 
+namespace {
+
+/// Sums of n numbers, of others beside them and of the products, times 2^scale, by unlimited integers.
+struct sums_of_pairs {
+  oracle::integer x, y, products;
+  std::int64_t n;
+  int scale; ///< of products; half of it of the others
+  /// The covariance, divided by n - fewer instead of n.
+  template <class To>
+  To covariance(std::int64_t fewer = 0) const {
+    int const more = scale == 0 ? oracle::scale_of<To> : 0;
+    return oracle::nearest<To>((oracle::integer(n) * products - x * y).times_two_to(more), scale + more, n * (n - fewer));
+  }
+};
+template <class T>
+sums_of_pairs sums_of(std::vector<T> const& x, std::vector<T> const& y) {
+  sums_of_pairs s{oracle::integer(0), oracle::integer(0), oracle::integer(0), static_cast<std::int64_t>(x.size()), 0};
+  if constexpr (std::is_integral_v<T>) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      s.x = s.x + oracle::integer(x[i]), s.y = s.y + oracle::integer(y[i]);
+      s.products = s.products + oracle::integer(x[i]) * oracle::integer(y[i]);
+    }
+  } else {
+    oracle::accumulator<T> of_x, of_y, of_products;
+    for (std::size_t i = 0; i < x.size(); ++i) of_x.add(x[i]), of_y.add(y[i]), of_products.add(x[i], y[i]);
+    s.x = of_x.sum(), s.y = of_y.sum(), s.products = of_products.sum().times_two_to(oracle::scale_of<T>);
+    s.scale = 2 * oracle::scale_of<T>;
+  }
+  return s;
+}
+template <class T>
+std::vector<T> any_integers(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> x(n);
+  for (T& v : x) v = static_cast<T>(random());
+  return x;
+}
+template <class T>
+void check_integers(std::vector<T> x) {
+  x[0] = std::numeric_limits<T>::min(), x.back() = std::numeric_limits<T>::max();
+  auto const s = sums_of(x, x);
+  auto const [v, of_sample, d, in_float] = run(from(x) | reduce(variance, sample_variance, stddev, variance.template in<float>()), exact, one_thread);
+  CHECK(same_bits(v, s.template covariance<double>()));
+  CHECK(same_bits(of_sample, s.template covariance<double>(1)));
+  CHECK(same_bits(d, std::sqrt(s.template covariance<double>())));
+  CHECK(same_bits(in_float, s.template covariance<float>()));
+}
+
+} // namespace
+
+TEST_CASE("variances of integers are rounded once") {
+  for (std::size_t n : {2u, 3u, 100u, 5000u}) {
+    CAPTURE(n);
+    check_integers(any_integers<i8>(n, 1));
+    check_integers(any_integers<u8>(n, 2));
+    check_integers(any_integers<i16>(n, 3));
+    check_integers(any_integers<u16>(n, 4));
+    check_integers(any_integers<i32>(n, 5));
+    check_integers(any_integers<u32>(n, 6));
+  }
+  std::vector<i32> const none, one{7};
+  std::vector<u32> const same(1000, ~0u);
+  CHECK(std::isnan(run(from(none) | variance, exact, one_thread)));
+  CHECK(run(from(one) | variance, exact, one_thread) == 0);
+  CHECK(std::isnan(run(from(one) | sample_variance, exact, one_thread)));
+  CHECK(run(from(same) | variance, exact, one_thread) == 0);
+}
+
+TEST_CASE("covariances are rounded once, of floats and of integers, signs mixed and products that cancel") {
+  for (std::size_t n : {1u, 2u, 3u, 100u, 5000u}) {
+    CAPTURE(n);
+    for (int const spread : {1, 20, 100}) {
+      auto const x = uneven<float>(n, 8, spread), y = uneven<float>(n, 9, spread);
+      CHECK(same_bits(run(from(x, y) | covariance, exact, one_thread), sums_of(x, y).covariance<float>()));
+      auto const a = uneven<double>(n, 10, spread), b = uneven<double>(n, 11, spread);
+      CHECK(same_bits(run(from(a, b) | covariance(_2, _1), exact, one_thread), sums_of(a, b).covariance<double>()));
+      std::vector<double> const wide(x.begin(), x.end());
+      CHECK(same_bits(run(from(x, a) | covariance, exact, one_thread), sums_of(wide, a).covariance<double>()));
+      CHECK(same_bits(run(from(x) | covariance(_1, _1), exact, one_thread), run(from(x) | variance, exact, one_thread)));
+    }
+    auto const i = any_integers<i32>(n, 12), k = any_integers<i32>(n, 13);
+    CHECK(same_bits(run(from(i, k) | covariance, exact, one_thread), sums_of(i, k).covariance<double>()));
+    auto const u = any_integers<u32>(n, 14);
+    CHECK(same_bits(run(from(i, u) | covariance, exact, one_thread),
+                    sums_of(std::vector<i64>(i.begin(), i.end()), std::vector<i64>(u.begin(), u.end())).covariance<double>()));
+    std::vector<double> const whole(i.begin(), i.end()), a = uneven<double>(n, 15);
+    CHECK(same_bits(run(from(i, a) | covariance, exact, one_thread), run(from(whole, a) | covariance, exact, one_thread)));
+  }
+  std::vector<float> const none;
+  CHECK(std::isnan(run(from(none) | covariance(_1, _1), exact, one_thread)));
+  std::vector<float> const infinite{1, std::numeric_limits<float>::infinity()};
+  CHECK(std::isnan(run(from(infinite) | covariance(_1, _1), exact, one_thread)));
+}
+
 TEST_CASE("folds that are free of order are as they were, and share the read") {
   auto const x = uneven<float>(30000, 5);
   oracle::accumulator<float> elements;

@@ -410,6 +410,49 @@ TEST_CASE("hot bins among many, ranges of slots, and bins of floats near their e
     same_on_both(from(near) | histogram(0, 1, bins));
 }
 
+TEST_CASE("under fast, sums of floats by hot keys and by others, in few slots and in many, beside counts") {
+  if (no_kernels()) return;
+  std::size_t const n = (std::size_t(1) << 20) + 77;
+  std::vector<float> whole(n);
+  for (std::size_t i = 0; i < n; ++i)
+    whole[i] = static_cast<float>(i % 13) - 4.f;
+  std::mt19937 random(5);
+  for (int const bins : {3, 300, 9000, 40'000, 150'000, 400'000})
+    for (bool const zipf : {false, true}) {
+      CAPTURE(bins);
+      CAPTURE(zipf);
+      std::vector<int> keys(n);
+      for (int& k : keys)
+        k = zipf ? static_cast<int>(std::pow(double(bins), double(random() >> 5) * 0x1p-27)) - 1 : static_cast<int>(random() % unsigned(bins));
+      auto const r = from(whole, keys) | filter(_1 != 2.f) | by_key(_2, bins, sum(_1), count, sum(_1).in<double>().where(_1 > 0.f));
+      auto const [sums, counts, wide] = run(r, on::gpu, fast); // whole numbers below 2^24 add up in any order
+      auto const [right_sums, right_counts, right_wide] = run(r, on::cpu);
+      CHECK(same_arrays(sums, right_sums));
+      CHECK(same_arrays(counts, right_counts));
+      CHECK(same_arrays(wide, right_wide));
+      CHECK(same_arrays(run(from(whole, keys) | by_key(_2, bins, sum(_1)), on::gpu, fast), run(from(whole, keys) | by_key(_2, bins, sum(_1)), on::cpu)));
+    }
+}
+
+TEST_CASE("variances of integers and covariances by key") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(300'001);
+  std::vector<i32> numbers(x.size());
+  std::vector<u8> bytes(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    numbers[i] = static_cast<i32>(i * 2654435761u), bytes[i] = static_cast<u8>(i * i >> 3);
+  for (int const bins : {5, 3000, 100'000}) {
+    CAPTURE(bins);
+    auto const keys = hot_keys(x.size(), bins);
+    auto const of_integers = from(numbers, bytes, keys) | by_key(_3, bins, variance(_1), sample_variance(_2), covariance(_1, _2));
+    same_on_both(of_integers);
+    same_on_both(of_integers, fast);
+    same_on_both(from(x, numbers, keys) | by_key(_3, bins, covariance(_1, _1 * 2.f), count));
+  }
+  same_on_both(from(numbers, bytes) | reduce(variance(_1), covariance(_1, _2)), exact);
+  same_on_both(from(x, numbers) | covariance(_1, _1 + 1.f), exact);
+}
+
 TEST_CASE("runs of one key, which warps fold by themselves, whole, broken and filtered") {
   if (no_kernels()) return;
   std::size_t const n = 500'003;

@@ -152,6 +152,35 @@ TEST_CASE("sums, means and variances of floats are those of exact, so that no or
   }
 }
 
+TEST_CASE("variances of integers and covariances are exact by key, and those of integers under fast too") {
+  keyed_numbers const d(40'000, 7, 20);
+  std::vector<i32> numbers(d.x.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<i32>(i * 2654435761u);
+  auto const of_integers = from(numbers, d.key) | by_key(_2, 7, variance(_1), covariance(_1, cast<i16>(_1)), stddev(_1).where(_1 > 0));
+  auto const [spread, together, positive] = run(of_integers);
+  auto const of_floats = from(d.x, numbers, d.key) | by_key(_3, 7, covariance(_1, _2), covariance(_1, _1));
+  auto const [mixed, own] = run(of_floats);
+  CHECK(explain(of_floats).text().find("_1 * ") != std::string::npos); // by its parts
+  for (int k = 0; k < 7; ++k) {
+    std::vector<i32> here;
+    std::vector<float> beside;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (d.key[i] == k)
+        here.push_back(numbers[i]), beside.push_back(d.x[i]);
+    CHECK(spread(k) == run(from(here) | variance, exact));
+    CHECK(together(k) == run(from(here) | covariance(_1, cast<i16>(_1)), exact));
+    CHECK(positive(k) == run(from(here) | stddev.where(_1 > 0), exact));
+    CHECK(mixed(k) == run(from(beside, here) | covariance, exact));
+    CHECK(own(k) == run(from(beside) | variance, exact));
+  }
+  for (int const threads : {1, 3}) {
+    CHECK(same_bits(std::get<0>(run(of_integers, on::cpu.threads(threads), fast)), spread));
+    CHECK(same_bits(std::get<1>(run(of_integers, on::cpu.threads(threads))), together));
+    CHECK(same_bits(std::get<0>(run(of_floats, on::cpu.threads(threads))), mixed));
+  }
+}
+
 TEST_CASE("sums of doubles, of their products, and of small floats are exact too") {
   keyed_numbers const d(40'000, 7, 20);
   std::vector<double> x(d.x.begin(), d.x.end());

@@ -142,6 +142,20 @@ TEST_CASE("counts have no replicas: lanes that meet are counted at once") {
   CHECK(make_keys_plan(f).plan.replicas == 1);
 }
 
+TEST_CASE("floats that are added as they come have a table for every lane, while there is room") {
+  auto const planned = [](i64 slots, i64 elements) {
+    auto f = scalars(elements, slots, 4);
+    f.swaps_floats = true;
+    return make_keys_plan(f).plan;
+  };
+  CHECK(planned(256, 1 << 28).replicas == 32);
+  CHECK(planned(256, 1 << 18).replicas == 4); // a block has more cells than elements
+  CHECK(planned(13'000, 1 << 28).replicas == 4);
+  auto of_rows = rows(1 << 20, 16, 16, false);
+  of_rows.swaps_floats = true;
+  CHECK(make_keys_plan(of_rows).plan.replicas == 1);
+}
+
 TEST_CASE("slots that fit in up to four ranges are read as often; more go to global memory, but for those met first") {
   i64 const room = planning::shared_bytes_for_table(scalars(1, 1, 4).of) / 4;
   CHECK(make_keys_plan(scalars(1 << 28, room, 4)).plan.ranges == 1);

@@ -243,6 +243,8 @@ TEST_CASE("R24: under exact every fold is exact or free of order") {
   static_assert(detail::runnable<decltype(std::declval<source_of<ints>>() | reduce(sum, product, bit_xor)), exact_contract>);
   static_assert(detail::runnable<decltype(std::declval<pipe>() | reduce(moments<4>, variance(_1 * _1))), exact_contract>);
   static_assert(detail::runnable<decltype(std::declval<source_of<doubles>>() | moments<4>), exact_contract>);
+  static_assert(detail::runnable<decltype(std::declval<pipe>() | covariance(_1, _1 * _1)), exact_contract>);
+  static_assert(detail::runnable<decltype(std::declval<source_of<ints>>() | reduce(variance, covariance(_1, _1))), exact_contract>);
   using moments_of_ints = decltype(std::declval<source_of<ints>>() | moments<2>);
   static_assert(is<because::the_fold_has_no_exact_form, decltype(run(std::declval<moments_of_ints>(), exact))>);
   using third = decltype(std::declval<source_of<doubles>>() | by_segment(std::declval<ints>(), moments<3>));

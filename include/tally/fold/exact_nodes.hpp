@@ -5,6 +5,7 @@
 
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/fold/exact.hpp>
+#include <tally/fold/sum.hpp>
 
 namespace tally::inline v0 {
 
@@ -25,20 +26,48 @@ constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size
   }
 }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+/// An exact sum as one integer, and what came that is none: of floats, of integers up to 32 bits, and of products of these.
+template <int Words>
+constexpr wide_integer<Words> wide_sum(exact_sum_state<Words> const& s) {
+  return s.sum;
+}
+template <integer A>
+constexpr wide_integer<2> wide_sum(A s) {
+  return {{static_cast<u64>(s), s < A(0) ? ~u64(0) : 0}};
+}
+constexpr wide_integer<2> wide_sum(checked_sum_monoid<double>::state const& s) { return {{s.low, static_cast<u64>(s.high)}}; }
+template <class State>
+constexpr u64 special_of(State const& s) {
+  if constexpr (requires { s.special; })
+    return s.special;
+  else
+    return 0;
+}
 } // namespace detail
 
-/// (n * squares - sum^2) / (n * (n - fewer)), the variance of n > fewer numbers of V from the exact sums of them and of their
-/// squares, rounded once; NaN where one of them was not finite.
-template <class V, class To, int A, int B>
-constexpr To exact_variance(exact_sum_state<A> const& total, exact_sum_state<B> const& squares, i64 n, i64 fewer) {
-  if (n <= fewer || (total.special | squares.special) != 0)
+/// (n * products - sum_x * sum_y) / (n * (n - fewer)), the covariance of n > fewer pairs of numbers of V from the exact sums of either and of their products,
+/// rounded once; NaN where one of them was not finite. The sums are exact_sum_state, or of integers up to 32 bits.
+template <class V, class To, class X, class Y, class XY>
+constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n, i64 fewer = 0) {
+  if (n <= fewer || (detail::special_of(x) | detail::special_of(y) | detail::special_of(products)) != 0)
     return stl::numeric_limits<To>::quiet_NaN();
+  auto const sum_x = detail::wide_sum(x);
+  auto const sum_y = detail::wide_sum(y);
+  auto const of_products = detail::wide_sum(products);
   wide_integer<1> const number{{static_cast<u64>(n)}}, divisor{{static_cast<u64>(n - fewer)}};
-  auto const size = detail::size_of(total.sum);
-  wide_integer<detail::larger(2 * A, B + 1) + 1> above{};
-  detail::add_size(above, multiplied(squares.sum, number), 1, false);
-  detail::add_size(above, multiplied(size, size), 1, true);
-  return rounded_quotient<To>(above, exact_range<V, 2>::lowest, multiplied(number, divisor));
+  wide_integer<detail::larger(sum_x.words + sum_y.words, of_products.words + 1) + 1> above{};
+  detail::add_size(above, multiplied(detail::size_of(of_products), number), 1, of_products.negative());
+  detail::add_size(above, multiplied(detail::size_of(sum_x), detail::size_of(sum_y)), 1, sum_x.negative() == sum_y.negative());
+  int lowest = 0;
+  if constexpr (floating<V>)
+    lowest = exact_range<V, 2>::lowest;
+  return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
+}
+/// The variance from the sums of numbers and of their squares.
+template <class V, class To, class X, class XX>
+constexpr To exact_variance(X const& total, XX const& squares, i64 n, i64 fewer) {
+  return exact_covariance<V, To>(total, total, squares, n, fewer);
 }
 
 /// (n^2 S3 - 3 n S1 S2 + 2 S1^3) / n^3, the third central moment of n numbers of V from the exact sums Sk of their powers, rounded
@@ -99,7 +128,7 @@ inline constexpr bool takes_near_sums<leaf<I>> = true;
 template <class Sum, class Count>
 inline constexpr bool takes_near_sums<exact_mean<Sum, Count>> = true;
 
-/// The variance, or its root, from the exact sums of numbers and of their squares.
+/// The variance, or its root, from the exact sums of numbers, floats or integers, and of their squares.
 template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
 struct exact_spread {
   Count count;
@@ -110,6 +139,16 @@ struct exact_spread {
       return math::sqrt(v);
     else
       return v;
+  }
+};
+
+/// The covariance from the exact sums of numbers, of others beside them, and of the products.
+template <class Number, class To, class Count, class X, class Y, class Products>
+struct exact_covariance_of {
+  Count count;
+  template <class Outcome>
+  constexpr To value(Outcome const& o) const {
+    return exact_covariance<Number, To>(get<X::index>(o.states), get<Y::index>(o.states), get<Products::index>(o.states), count.value(o));
   }
 };
 

@@ -122,10 +122,17 @@ public:
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots)
           for_each_index<folds>([&](auto i) {
-            if constexpr (hot || !given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
+            using M = typename nth_t<i, Leaves...>::monoid_type;
+            if constexpr (!summed_first<M> && (hot || !given_in_bulk<M>))
               cell<i, owner::block>::give(own_cells(i), own_cell_count(), g, cells_of(i), stride(), slot, get<i>(p.leaves).monoid);
           });
       }
+    if constexpr ((false || ... || summed_first<typename Leaves::monoid_type>))
+      for (unsigned g = threadIdx.x; g < own_slots() && i64(first_own()) + g < slots; g += blockDim.x)
+        for_each_index<folds>([&](auto i) {
+          if constexpr (summed_first<typename nth_t<i, Leaves...>::monoid_type>)
+            give_sum<i>(g);
+        });
     if constexpr (P.gives_in_bulk)
       wait_for_words();
   }
@@ -238,6 +245,21 @@ private:
       meet_cluster();
     else
       __syncthreads();
+  }
+  /// Whether the replicas of a cell are added up before they are given: floats, of which there are many.
+  template <class M>
+  static constexpr bool summed_first = P.replicas > 1 && cell_of<M>::kind == cell_kind::added;
+  /// Adds the replicas of this block's slot number g, of fold I, to the cell of all.
+  template <int I>
+  __device__ __forceinline__ void give_sum(unsigned g) const {
+    using own = cell<I, owner::block>;
+    auto const& m = get<I>(p.leaves).monoid;
+    auto s = m.identity();
+#pragma unroll 1
+    for (unsigned r = 0; r < unsigned(P.replicas); ++r) // neighbouring threads look into different banks
+      s = m.combine(s, own::read(own_cells(I), own_cell_count(), own_cell(g, threadIdx.x + r), m));
+    if (s != m.identity())
+      cell<I, owner::all>::add_state(cells_of(I), stride(), i64(first_own()) + g, to.locks, m, s);
   }
   /// Folds what the block keeps for its cluster into the cells of all, clusters beginning apart.
   __device__ __forceinline__ void give_pages() const {

@@ -271,7 +271,30 @@ constexpr auto sums_of_powers(X const& x, Mask const& mask) {
     return join(two, make_pack(folding<exact_sum_operation<3>, pack<X, X, X>, Mask>{{}, make_pack(x, x, x), mask},
                                folding<exact_sum_operation<4>, pack<X, X, X, X>, Mask>{{}, make_pack(x, x, x, x), mask}));
 }
-/// How a fold of floats is planted in parts under exact: up to which power it needs sums, and the node that makes the answer of
+template <class X, class Y>
+constexpr auto product_of(X const& x, Y const& y) {
+  return call<op::times, X, Y>(make_pack(x, y));
+}
+/// x as a T.
+template <class T, class Pipe, class X>
+constexpr auto converted_to(X const& x) {
+  if constexpr (std::same_as<std::remove_cvref_t<value_in<X, Pipe>>, T>)
+    return x;
+  else
+    return call<op::cast<T>, X>(make_pack(x));
+}
+template <class V>
+inline constexpr bool has_wide_squares = false;
+template <integer V>
+inline constexpr bool has_wide_squares<V> = sizeof(V) <= 4;
+/// The sum in 128 bits of products of integers of up to 32.
+template <class Pipe, class X, class Y, class Mask>
+constexpr auto sum_of_wide_products(X const& x, Y const& y, Mask const& mask) {
+  using T = std::conditional_t<std::is_signed_v<std::remove_cvref_t<value_in<X, Pipe>>> || std::is_signed_v<std::remove_cvref_t<value_in<Y, Pipe>>>, i64, u64>;
+  auto const product = product_of(converted_to<T, Pipe>(x), converted_to<T, Pipe>(y));
+  return folding<sum_operation<double, sum_form::checked>, pack<std::remove_const_t<decltype(product)>>, Mask>{{}, make_pack(product), mask};
+}
+/// How a fold is planted in parts under exact: up to which power it needs sums, and the node that makes the answer of
 /// them. No `powers`: it is planted as it is.
 template <class Pipe, class Fold>
 struct parts_of {};
@@ -285,6 +308,15 @@ struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, M
   template <class Count, class... Sums>
   using node = exact_spread<number, to, spread_of<Op>::fewer, spread_of<Op>::root, Count, Sums...>;
 };
+template <class Pipe, class Op, class In, class X, class Mask>
+  requires(is_exact<Pipe> && requires { spread_of<Op>::fewer; } && has_wide_squares<std::remove_cvref_t<value_in<X, Pipe>>>)
+struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> {
+  static constexpr int powers = 2;
+  using integers = std::remove_cvref_t<value_in<X, Pipe>>;
+  using to = typename variance_operation<In>::template accumulator<integers>;
+  template <class Count, class... Sums>
+  using node = exact_spread<integers, to, spread_of<Op>::fewer, spread_of<Op>::root, Count, Sums...>;
+};
 template <class Pipe, int K, class In, class X, class Mask>
   requires(floating<value_in<X, Pipe>> && keeps_powers<Pipe, accumulator_t<value_in<X, Pipe>>, K>)
 struct parts_of<Pipe, folded_call<op::central_moments, folding<moments_operation<K, In>, pack<X>, Mask>>> {
@@ -294,19 +326,56 @@ struct parts_of<Pipe, folded_call<op::central_moments, folding<moments_operation
   template <class Count, class... Sums>
   using node = exact_moments<number, to, Count, Sums...>;
 };
-/// Whether a composed fold is planted in parts, and these.
+/// The numbers that an exact covariance multiplies: floats, or integers of up to 32 bits.
+template <class V, class W>
+using multiplied_numbers = std::conditional_t<has_wide_squares<V> && has_wide_squares<W>, i64, decltype(op::real_argument(V{}) + op::real_argument(W{}))>;
+template <class Pipe, class In, class X, class Y, class Mask>
+  requires is_exact<Pipe>
+struct parts_of<Pipe, folding<covariance_operation<In>, pack<X, Y>, Mask>> {
+  static constexpr int powers = 3;
+  using V = std::remove_cvref_t<value_in<X, Pipe>>;
+  using W = std::remove_cvref_t<value_in<Y, Pipe>>;
+  using number = multiplied_numbers<V, W>;
+  using to = std::conditional_t<std::is_void_v<In>, decltype(op::real_argument(V{}) + op::real_argument(W{})), In>;
+  template <class Count, class... Sums>
+  using node = exact_covariance_of<number, to, Count, Sums...>;
+};
+/// Whether a fold is planted in parts, and these.
 template <class Pipe, class Fold>
 concept has_parts = requires { parts_of<Pipe, Fold>::powers; };
 template <class Pipe, class Op, class Operation, class X, class Mask>
 constexpr auto parts_in(folded_call<Op, folding<Operation, pack<X>, Mask>> const& f) {
+  using Parts = parts_of<Pipe, folded_call<Op, folding<Operation, pack<X>, Mask>>>;
   auto const& one = f.args.first;
-  return join(sums_of_powers<parts_of<Pipe, folded_call<Op, folding<Operation, pack<X>, Mask>>>::powers>(one.values.first, one.mask),
-              make_pack(folding<count_operation, pack<>, Mask>{{}, {}, one.mask}));
+  auto const sums = [&] {
+    if constexpr (requires { typename Parts::integers; })
+      return make_pack(folding<sum_operation<>, pack<X>, Mask>{{}, one.values, one.mask}, sum_of_wide_products<Pipe>(one.values.first, one.values.first, one.mask));
+    else
+      return sums_of_powers<Parts::powers>(one.values.first, one.mask);
+  }();
+  return join(sums, make_pack(folding<count_operation, pack<>, Mask>{{}, {}, one.mask}));
 }
-template <class Pipe, class Leaves, class Op, class... Args>
-  requires has_parts<Pipe, folded_call<Op, Args...>>
-constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
-  using Parts = parts_of<Pipe, folded_call<Op, Args...>>;
+template <class Pipe, class In, class X, class Y, class Mask>
+constexpr auto parts_in(folding<covariance_operation<In>, pack<X, Y>, Mask> const& f) {
+  using number = typename parts_of<Pipe, folding<covariance_operation<In>, pack<X, Y>, Mask>>::number;
+  auto const& x = f.values.first;
+  auto const& y = f.values.rest.first;
+  folding<count_operation, pack<>, Mask> const n{{}, {}, f.mask};
+  if constexpr (integer<number>) {
+    return make_pack(folding<sum_operation<>, pack<X>, Mask>{{}, make_pack(x), f.mask}, folding<sum_operation<>, pack<Y>, Mask>{{}, make_pack(y), f.mask},
+                     sum_of_wide_products<Pipe>(x, y, f.mask), n);
+  } else {
+    auto const a = make_pack(converted_to<number, Pipe>(x));
+    auto const b = make_pack(converted_to<number, Pipe>(y));
+    auto const product = make_pack(product_of(a.first, b.first));
+    return make_pack(folding<exact_sum_operation<1>, std::remove_const_t<decltype(a)>, Mask>{{}, a, f.mask},
+                     folding<exact_sum_operation<1>, std::remove_const_t<decltype(b)>, Mask>{{}, b, f.mask},
+                     folding<sum_operation<>, std::remove_const_t<decltype(product)>, Mask>{{}, product, f.mask}, n);
+  }
+}
+template <class Pipe, class Leaves, class Fold>
+constexpr auto plant_parts(Pipe const& p, Leaves const& leaves, Fold const& f) {
+  using Parts = parts_of<Pipe, Fold>;
   auto all = unpack([&](auto const&... part) { return plant_all(p, leaves, part...); }, parts_in<Pipe>(f));
   auto const node = []<class... Nodes>(pack<Nodes...> const&) {
     return []<int... K>(index_list<K...>) {
@@ -314,6 +383,16 @@ constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, A
     }(indices_up_to<Parts::powers>{});
   }(all.node);
   return planted<decltype(all.leaves), std::remove_const_t<decltype(node)>>{all.leaves, node};
+}
+template <class Pipe, class Leaves, class Op, class... Args>
+  requires has_parts<Pipe, folded_call<Op, Args...>>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f) {
+  return plant_parts(p, leaves, f);
+}
+template <class Pipe, class Leaves, class Op, class Values, class Mask>
+  requires has_parts<Pipe, folding<Op, Values, Mask>>
+constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f) {
+  return plant_parts(p, leaves, f);
 }
 template <class Pipe, class Leaves, class Fold, class T>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f) {

@@ -32,6 +32,7 @@ struct keys_facts {
   bool short_atomics = false; ///< every fold is of integers, or of a value and its place: an atomic or two in a block's table
   bool places = false;      ///< some fold keeps a place beside a value
   bool swaps_pairs = false; ///< some fold swaps two words at once
+  bool swaps_floats = false; ///< some fold adds floats, in a block's table by comparing and swapping until nobody comes between
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
   /// Whether atomics fold every element into a table.
   constexpr bool in_tables() const { return own_cell_bytes > 0 && (!swaps_pairs || of.target.compute_major >= 9); }
@@ -54,14 +55,17 @@ constexpr i64 shared_bytes_for_table(facts const& f) { return f.target.shared_by
 /// Replicas keep lanes that add to one slot apart: of rows where four blocks of a multiprocessor have room, of elements where a block has, and meets
 /// an element a cell at least. A multiprocessor adds to one row of 128 bytes at a time, and lanes that count in one word at once: counts have none.
 /// H200, 2026-11-23, tests/bench/keyed.py --only counts --bins 256, u32, by one, four and eight replicas: 268, 282, 337 us.
+/// Floats that are added as they come, 2^24 f32 by 1000 keys, by eight and 32: 176, 60 us (H100, 2026-11-27, build/bench/many_keys 24 1000).
 inline constexpr i64 bytes_for_replicas = 32 * 1024;
+inline constexpr int most_replicas = 8, most_replicas_of_floats = 32;
 constexpr int choose_replicas(keys_facts const& f, i64 slots_of_block) {
   if (f.only_counts)
     return 1;
   i64 const bytes = slots_of_block * f.own_cell_bytes, room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_table(f.of);
   i64 const elements_of_multiprocessor = f.at.extent * f.at.groups / f.of.target.multiprocessors;
+  int const most = f.swaps_floats && !f.rows_have_one_key ? most_replicas_of_floats : most_replicas;
   int replicas = 1;
-  while (replicas < 8 && 2 * replicas * bytes <= room && 2 * replicas * slots_of_block <= elements_of_multiprocessor)
+  while (replicas < most && 2 * replicas * bytes <= room && 2 * replicas * slots_of_block <= elements_of_multiprocessor)
     replicas *= 2;
   return replicas;
 }

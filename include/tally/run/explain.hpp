@@ -56,10 +56,14 @@ template <class Pipe, class Leaves, class Fold, class... Folds>
 template <class Pipe, class Leaves, class Op, class Values, class Mask>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f,
                              name_list& names) {
-  auto const planted = answers::plant(p, leaves, f);
-  if (decltype(planted.leaves)::size > Leaves::size)
-    names.add_fold(text_of(f, names.of_columns()));
-  return planted.leaves;
+  if constexpr (answers::detail::has_parts<Pipe, folding<Op, Values, Mask>>) {
+    return unpack([&](auto const&... part) { return name_all(p, leaves, names, part...); }, answers::detail::parts_in<Pipe>(f));
+  } else {
+    auto const planted = answers::plant(p, leaves, f);
+    if (decltype(planted.leaves)::size > Leaves::size)
+      names.add_fold(text_of(f, names.of_columns()));
+    return planted.leaves;
+  }
 }
 template <class Pipe, class Leaves, class Op, class... Args>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, folded_call<Op, Args...> const& f, name_list& names) {

@@ -148,6 +148,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   static constexpr bool meet_in_clusters = (true && ... && (is_of_integers<typename Leaves::monoid_type> || is_added_once<typename Leaves::monoid_type>));
   static constexpr bool short_atomics = (true && ... && is_of_short_atomics<typename Leaves::monoid_type>);
   static constexpr bool places = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::placed));
+  static constexpr bool swaps_floats = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::added));
   static constexpr bool swaps_pairs(bool numbers_in_32) {
     return (false || ... || (numbers_in_32 ? tally::swaps_pairs<typename Leaves::monoid_type, true> : tally::swaps_pairs<typename Leaves::monoid_type, false>));
   }
@@ -183,7 +184,7 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
   bool const in_32 = fits_numbers_in_32(at.extent * at.groups);
   return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(in_32), rows_have_one_key<Where>(p, at),
           types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>,
-          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32)};
+          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32), types::swaps_floats};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.
