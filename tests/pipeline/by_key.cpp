@@ -162,6 +162,8 @@ TEST_CASE("variances of integers and covariances are exact by key, and those of 
   auto const of_floats = from(d.x, numbers, d.key) | by_key(_3, 7, covariance(_1, _2), covariance(_1, _1));
   auto const [mixed, own] = run(of_floats);
   CHECK(explain(of_floats).text().find("_1 * ") != std::string::npos); // by its parts
+  CHECK(explain(of_floats, fast).text().find("covariance(_1, _2)  ") != std::string::npos);
+  CHECK(explain(of_integers, fast).text().find("sum(cast(_1) * cast(_1))") != std::string::npos);
   for (int k = 0; k < 7; ++k) {
     std::vector<i32> here;
     std::vector<float> beside;

@@ -139,15 +139,14 @@ std::string why_no_kernel() {
     return "only the host can compute the keys";
 }
 
-/// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, others so that no order is seen.
+/// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, where that is another program, others so that no order is seen.
 template <class Pipe, class Domain, class Folds>
 [[gnu::cold]] void describe_bound(description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, contract c, name_list const& names) {
   if constexpr (requires { bound.direct; }) {
-    auto const rows = within_bins(pipe);
-    if (c == contract::fast)
-      describe_folds(d, rows, folds, bound.direct.program, c, names);
-    else
-      describe_folds(d, within_bins_exactly(pipe), folds, bound.program, c, names);
+    if constexpr (!std::same_as<decltype(Domain::program), std::remove_cvref_t<decltype(bound.direct.program)>>)
+      if (c == contract::fast)
+        return describe_folds(d, within_bins(pipe), folds, bound.direct.program, c, names);
+    describe_folds(d, within_bins_exactly(pipe), folds, bound.program, c, names);
   } else {
     describe_folds(d, pipe, folds, bound.program, c, names);
   }
