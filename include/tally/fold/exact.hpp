@@ -238,4 +238,11 @@ concept has_exact_counterpart = requires { typename exact_counterpart<M, Vs...>:
 template <class M>
 concept exact_monoid = requires { M::factors; typename M::range; };
 
+namespace detail {
+template <class... Leaves>
+constexpr bool any_exact_leaf(pack<Leaves...> const*) {
+  return (false || ... || exact_monoid<typename Leaves::monoid_type>);
+}
+} // namespace detail
+
 } // namespace tally::inline v0

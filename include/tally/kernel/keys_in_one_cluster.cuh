@@ -23,6 +23,7 @@ class keys_in_one_cluster<P, Where, program<Columns, Leaves...>> : keyed_read<P,
   using Read::p, Read::to, Read::slots, Read::folds, Read::own_cells;
   static constexpr unsigned blocks = P.cluster_blocks;
   static_assert((true && ... && is_of_short_atomics<typename Leaves::monoid_type>), "nothing that overflows");
+  static_assert(blocks * sizeof(u64) <= sizeof(told_in_cluster::of_block), "every block says what it met");
   told_in_cluster* told_;
 
 public:

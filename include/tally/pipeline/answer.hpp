@@ -257,10 +257,14 @@ template <>
 struct spread_of<op::stddev> : spread_of<op::variance<0>> {
   static constexpr bool root = true;
 };
+template <class X, class Y>
+constexpr auto product_of(X const& x, Y const& y) {
+  return call<op::times, X, Y>(make_pack(x, y));
+}
 /// The sum of the first K powers of x, by parts: x itself, whatever it is computed from, then the products of it.
 template <int K, class X, class Mask>
 constexpr auto sums_of_powers(X const& x, Mask const& mask) {
-  auto const square = make_pack(call<op::times, X, X>(make_pack(x, x)));
+  auto const square = make_pack(product_of(x, x));
   auto const two = make_pack(folding<exact_sum_operation<1>, pack<X>, Mask>{{}, make_pack(x), mask},
                              folding<sum_operation<>, pack<call<op::times, X, X>>, Mask>{{}, square, mask});
   if constexpr (K == 2)
@@ -270,10 +274,6 @@ constexpr auto sums_of_powers(X const& x, Mask const& mask) {
   else
     return join(two, make_pack(folding<exact_sum_operation<3>, pack<X, X, X>, Mask>{{}, make_pack(x, x, x), mask},
                                folding<exact_sum_operation<4>, pack<X, X, X, X>, Mask>{{}, make_pack(x, x, x, x), mask}));
-}
-template <class X, class Y>
-constexpr auto product_of(X const& x, Y const& y) {
-  return call<op::times, X, Y>(make_pack(x, y));
 }
 /// x as a T.
 template <class T, class Pipe, class X>
@@ -294,15 +294,15 @@ constexpr auto sum_of_wide_products(X const& x, Y const& y, Mask const& mask) {
   auto const product = product_of(converted_to<T, Pipe>(x), converted_to<T, Pipe>(y));
   return folding<sum_operation<double, sum_form::checked>, pack<std::remove_const_t<decltype(product)>>, Mask>{{}, make_pack(product), mask};
 }
-/// How a fold is planted in parts under exact: up to which power it needs sums, and the node that makes the answer of
-/// them. No `powers`: it is planted as it is.
+/// How a fold is planted in parts under exact: how many sums it needs in front of a count, and the node that makes the answer of
+/// them. No `sums`: it is planted as it is.
 template <class Pipe, class Fold>
 struct parts_of {};
 template <class Pipe, class Op, class In, class X, class Mask>
   requires(is_exact<Pipe> && requires { spread_of<Op>::fewer; } && floating<value_in<X, Pipe>> &&
            floating<typename variance_operation<In>::template accumulator<value_in<X, Pipe>>>)
 struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> {
-  static constexpr int powers = 2;
+  static constexpr int sums = 2;
   using number = accumulator_t<value_in<X, Pipe>>;
   using to = typename variance_operation<In>::template accumulator<value_in<X, Pipe>>;
   template <class Count, class... Sums>
@@ -311,7 +311,7 @@ struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, M
 template <class Pipe, class Op, class In, class X, class Mask>
   requires(is_exact<Pipe> && requires { spread_of<Op>::fewer; } && has_wide_squares<std::remove_cvref_t<value_in<X, Pipe>>>)
 struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, Mask>>> {
-  static constexpr int powers = 2;
+  static constexpr int sums = 2;
   using integers = std::remove_cvref_t<value_in<X, Pipe>>;
   using to = typename variance_operation<In>::template accumulator<integers>;
   template <class Count, class... Sums>
@@ -320,7 +320,7 @@ struct parts_of<Pipe, folded_call<Op, folding<variance_operation<In>, pack<X>, M
 template <class Pipe, int K, class In, class X, class Mask>
   requires(floating<value_in<X, Pipe>> && keeps_powers<Pipe, accumulator_t<value_in<X, Pipe>>, K>)
 struct parts_of<Pipe, folded_call<op::central_moments, folding<moments_operation<K, In>, pack<X>, Mask>>> {
-  static constexpr int powers = K;
+  static constexpr int sums = K;
   using number = accumulator_t<value_in<X, Pipe>>;
   using to = std::conditional_t<std::is_void_v<In>, number, In>;
   template <class Count, class... Sums>
@@ -332,7 +332,7 @@ using multiplied_numbers = std::conditional_t<has_wide_squares<V> && has_wide_sq
 template <class Pipe, class In, class X, class Y, class Mask>
   requires is_exact<Pipe>
 struct parts_of<Pipe, folding<covariance_operation<In>, pack<X, Y>, Mask>> {
-  static constexpr int powers = 3;
+  static constexpr int sums = 3;
   using V = std::remove_cvref_t<value_in<X, Pipe>>;
   using W = std::remove_cvref_t<value_in<Y, Pipe>>;
   using number = multiplied_numbers<V, W>;
@@ -342,7 +342,7 @@ struct parts_of<Pipe, folding<covariance_operation<In>, pack<X, Y>, Mask>> {
 };
 /// Whether a fold is planted in parts, and these.
 template <class Pipe, class Fold>
-concept has_parts = requires { parts_of<Pipe, Fold>::powers; };
+concept has_parts = requires { parts_of<Pipe, Fold>::sums; };
 template <class Pipe, class Op, class Operation, class X, class Mask>
 constexpr auto parts_in(folded_call<Op, folding<Operation, pack<X>, Mask>> const& f) {
   using Parts = parts_of<Pipe, folded_call<Op, folding<Operation, pack<X>, Mask>>>;
@@ -351,7 +351,7 @@ constexpr auto parts_in(folded_call<Op, folding<Operation, pack<X>, Mask>> const
     if constexpr (requires { typename Parts::integers; })
       return make_pack(folding<sum_operation<>, pack<X>, Mask>{{}, one.values, one.mask}, sum_of_wide_products<Pipe>(one.values.first, one.values.first, one.mask));
     else
-      return sums_of_powers<Parts::powers>(one.values.first, one.mask);
+      return sums_of_powers<Parts::sums>(one.values.first, one.mask);
   }();
   return join(sums, make_pack(folding<count_operation, pack<>, Mask>{{}, {}, one.mask}));
 }
@@ -379,8 +379,8 @@ constexpr auto plant_parts(Pipe const& p, Leaves const& leaves, Fold const& f) {
   auto all = unpack([&](auto const&... part) { return plant_all(p, leaves, part...); }, parts_in<Pipe>(f));
   auto const node = []<class... Nodes>(pack<Nodes...> const&) {
     return []<int... K>(index_list<K...>) {
-      return typename Parts::template node<nth_t<Parts::powers, Nodes...>, nth_t<K, Nodes...>...>{};
-    }(indices_up_to<Parts::powers>{});
+      return typename Parts::template node<nth_t<Parts::sums, Nodes...>, nth_t<K, Nodes...>...>{};
+    }(indices_up_to<Parts::sums>{});
   }(all.node);
   return planted<decltype(all.leaves), std::remove_const_t<decltype(node)>>{all.leaves, node};
 }

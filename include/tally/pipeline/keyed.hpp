@@ -37,17 +37,13 @@ constexpr auto within_bins_exactly(Pipe const& p) {
   using Rows = decltype(within_bins(p));
   return answers::exactly<Rows, answers::is_exact<Pipe> ? answers::powers::of_floats : answers::powers::squares>{within_bins(p)};
 }
-template <class Program>
-inline constexpr bool keeps_no_exact_sum = false;
-template <class Columns, class... Leaves>
-inline constexpr bool keeps_no_exact_sum<program<Columns, Leaves...>> = (true && ... && !exact_monoid<typename Leaves::monoid_type>);
 template <class Where, class Pipe, class Folds>
 constexpr auto bind_keyed(Where const& where, Pipe const& pipe, Folds const& folds) {
   auto const rows = within_bins(pipe);
   auto const exact = bind_domain(where, within_bins_exactly(pipe), folds);
   using Exact = std::remove_cvref_t<decltype(exact)>;
   auto const direct = [&] {
-    if constexpr (keeps_no_exact_sum<decltype(Exact::program)>) // what is left are integers, than which nothing is faster
+    if constexpr (!any_exact_leaf(static_cast<decltype(Exact::program.leaves) const*>(nullptr))) // what is left are integers, than which nothing is faster
       return exact;
     else
       return bind_domain(where, rows, folds);

@@ -52,10 +52,6 @@ constexpr std::size_t most_bytes() {
   return most;
 }
 
-template <class... Leaves>
-constexpr bool any_exact_leaf(pack<Leaves...> const*) {
-  return (false || ... || exact_monoid<typename Leaves::monoid_type>);
-}
 /// 32-bit words of a column while its lanes close: a state a level, without the numbers that whole lanes need not carry.
 template <class Leaf>
 constexpr int words_while_closing() {
