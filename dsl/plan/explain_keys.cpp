@@ -38,6 +38,7 @@ void word_keys_of_gpu(domain_description& d) {
     d.shape += formatted("in one launch: every block of one cluster has all slots in shared memory, {}, and answers a part of them, of which it reads what the others have", bytes(double(d.of_keys.shared_bytes)));
   else
     d.shape += "elements go to their slots in global memory by atomics";
+  if (cells_of_hot_keys(p) > 0) d.shape += formatted("; of at most {} keys, which a sample of {} finds to be hot, every lane has a sum of its own", p.hot_keys, several(sampled_elements, "element"));
   if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
   if (p.slots_in_cluster > 0)
     d.shape += formatted("; clusters of {} keep {} a block in shared memory, of {}", several(p.cluster_blocks, "block"), several(p.slots_in_cluster, "slot"), f.slots);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -63,16 +64,20 @@ int main(int argc, char** argv) {
     auto* const floats = static_cast<float*>(a.memory.data());
     auto* const doubles = static_cast<double*>(a.memory.data());
     auto* const counts = static_cast<i64*>(b.memory.data());
-    for (bool const zipf : {false, true}) {
+    for (std::string const drawn : {"uniform", "Zipf", "Zipf, shuffled"}) { // the first keys are hot, or any
+      std::vector<i32> names(static_cast<std::size_t>(keys));
+      std::iota(names.begin(), names.end(), 0);
+      if (drawn == "Zipf, shuffled") std::shuffle(names.begin(), names.end(), random);
       std::uniform_real_distribution<double> part(0, 1);
       std::vector<i32> k(n);
-      for (i32& one : k) one = static_cast<i32>(zipf ? std::min<i64>(keys - 1, i64(std::pow(double(keys), part(random))) - 1) : i64(random() % u64(keys)));
+      for (i32& one : k)
+        one = names[static_cast<std::size_t>(drawn == "uniform" ? i64(random() % u64(keys)) : std::min<i64>(keys - 1, i64(std::pow(double(keys), part(random))) - 1))];
       column_there const k_there(k);
       column_there const k_of_wide(std::vector<i32>(k.begin(), k.begin() + i64(n / 2)));
       auto const s = from(x_there.column(), k_there.column());
       auto const of_wide = from(wide_there.column(), k_of_wide.column());
       auto const by = [&](auto... folds) { return by_key(_2, keys, folds...).dropping_strays(); };
-      std::printf("%zu elements, %lld keys, %s\n", n, static_cast<long long>(keys), zipf ? "Zipf" : "uniform");
+      std::printf("%zu elements, %lld keys, %s\n", n, static_cast<long long>(keys), drawn.c_str());
       if (run(s | by(sum(_1)), on::gpu) != run(from(x, k) | by(sum(_1)), on::cpu)) return std::printf("WRONG\n"), 2;
       if (run(s | by(argmax(_1).or_else(i64(-1))), on::gpu) != run(from(x, k) | by(argmax(_1).or_else(i64(-1))), on::cpu)) return std::printf("WRONG\n"), 2;
       say("count", least(i64(n), from(k_there.column()) | by_key(_1, keys, count).dropping_strays(), std::tuple{counts}));

@@ -35,6 +35,9 @@ constexpr keys_plan with(keys_plan p, auto const& change) {
 constexpr keys_plan in_ranges = with(in_tables, [](keys_plan& p) { p.ranges = 3, p.replicas = 1; });
 constexpr keys_plan in_bulk = with(in_tables, [](keys_plan& p) { p.replicas = 1, p.gives_in_bulk = p.numbers_in_32 = true; });
 constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges = 3, p.numbers_in_32 = false; });
+/// Hot keys, which a sample finds, have a cell for every lane.
+constexpr keys_plan hot_apart = with(in_tables, [](keys_plan& p) { p.hot_keys = 4; });
+constexpr keys_plan ranges_hot_apart = with(in_ranges, [](keys_plan& p) { p.hot_keys = 2; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan on_rows = with(in_tables, [](keys_plan& p) { p.on_rows = true, p.standing = 4, p.loads_in_flight = 1; });
 constexpr keys_plan rows_apart = with(on_rows, [](keys_plan& p) { p.standing = 0, p.apart = 6; });
@@ -79,6 +82,8 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   }
   u64 stray[3]{0, 0, 0};
   memory.stray = stray;
+  auto hot = unwritten(hot_places(P.hot_keys) * i64(sizeof(u64)));
+  memory.hot = hot.data();
   answer_arrays to{};
   for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
     answers.push_back(unwritten(slots * 8));
@@ -252,6 +257,18 @@ TEST_CASE("by_key, emulated: rows of one key, in tables, in copies and in the ta
     auto const floats = small_numbers<float>(std::size_t(rows * width));
     same_as_they_come<of_rows, of_rows_in_tables, in_copies, beside<2>, beside<4>>(of(floats) | by_key<0>(_2, bins, sum(_1), sum(_1 * _1)));
   }
+}
+
+TEST_CASE("by_key, emulated: keys of elements that a sample finds to be hot, in tables and in ranges of slots, and none that is hot") {
+  auto const x = small_numbers<float>(5003);
+  for (bool const in_runs : {false, true})
+    for (i64 const slots : {bins, i64(62)}) {
+      auto const keys = keys_of(x.size(), in_runs);
+      same_as_they_come<hot_apart, ranges_hot_apart, in_tables>(from(x, keys) | by_key(_2, slots, sum(_1), count, sum(_1).in<double>().where(_1 > 0.f)));
+    }
+  std::vector<i32> uniform(x.size());
+  for (std::size_t i = 0; i < uniform.size(); ++i) uniform[i] = static_cast<i32>(i % 997);
+  same_as_they_come<hot_apart, ranges_hot_apart>(from(x, uniform) | by_key(_2, 997, sum(_1), count));
 }
 
 TEST_CASE("by_key, emulated: sums kept in 16 bits where neighbours are added at once, and in 32 where they come one by one") {

@@ -142,15 +142,29 @@ TEST_CASE("counts have no replicas: lanes that meet are counted at once") {
   CHECK(make_keys_plan(f).plan.replicas == 1);
 }
 
-TEST_CASE("floats that are added as they come have a table for every lane, while there is room") {
-  auto const planned = [](i64 slots, i64 elements) {
-    auto f = scalars(elements, slots, 4);
+TEST_CASE("floats that are added as they come have a table for every lane, or cells for the lanes of hot keys") {
+  auto const planned = [](i64 slots, int cell_bytes = 4, i64 elements = 1 << 28) {
+    auto f = scalars(elements, slots, cell_bytes);
     f.swaps_floats = true;
-    return make_keys_plan(f).plan;
+    return make_keys_plan(f);
   };
-  CHECK(planned(256, 1 << 28).replicas == 32);
-  CHECK(planned(256, 1 << 18).replicas == 4); // a block has more cells than elements
-  CHECK(planned(13'000, 1 << 28).replicas == 4);
+  CHECK(planned(256).plan.replicas == 32);
+  CHECK(planned(256).plan.hot_keys == 0);
+  CHECK(planned(256, 4, 1 << 18).plan.replicas == 4); // a block has more cells than elements
+  CHECK(planned(13'000).plan.replicas == 4);
+  CHECK(planned(13'000).plan.hot_keys == 0);
+  auto const few = planned(20'000);
+  CHECK(few.plan.replicas == 2);
+  CHECK(few.plan.hot_keys == planning::most_hot_keys);
+  CHECK(few.shared_bytes == 2 * 20'000 * 4 + 32 * 32 * 4 + 8 * (hot_places(32) + 1));
+  CHECK(cells_of_hot_keys(few.plan) == 32 * 32);
+  auto const in_ranges = planned(100'000);
+  CHECK(in_ranges.plan.ranges == 2);
+  CHECK(in_ranges.plan.hot_keys == planning::most_hot_keys);
+  CHECK(in_ranges.shared_bytes <= planning::shared_bytes_for_table(scalars(1, 1, 4).of));
+  CHECK(planned(20'000, 4, 1 << 19).plan.hot_keys == 0); // a sample takes longer
+  CHECK(planned(2000, 112).plan.hot_keys == 0);          // large cells
+  CHECK(without_hot_keys(few.plan).hot_keys == 0);
   auto of_rows = rows(1 << 20, 16, 16, false);
   of_rows.swaps_floats = true;
   CHECK(make_keys_plan(of_rows).plan.replicas == 1);

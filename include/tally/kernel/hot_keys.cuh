@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Keys that many rows have, and whose slots blocks therefore have copies of: found by a sample before the read, looked up in it.
-// Layer 4.
+// Keys that many rows or elements have, and whose slots blocks or lanes therefore have copies of: found by a sample before the read, looked
+// up in it. Layer 4.
 #pragma once
 
 #include <tally/fold/hot_keys.hpp>
@@ -12,10 +12,14 @@ namespace tally::inline v0::kernel {
 template <int Keys>
 struct hot_keys {
   u64* places; ///< in shared memory
-  __device__ void fill(u64 const* found) const {
-    for (unsigned i = threadIdx.x; i < unsigned(hot_places(Keys)); i += blockDim.x)
+  /// All threads of a block call it. Whether there are any.
+  __device__ bool fill(u64 const* found) const {
+    bool any = false;
+    for (unsigned i = threadIdx.x; i < unsigned(hot_places(Keys)); i += blockDim.x) {
       places[i] = found[i];
-    __syncthreads();
+      any |= found[i] != no_hot_key;
+    }
+    return __syncthreads_or(any);
   }
   /// The number of a bin among the hot ones, or -1. A quarter of the places is taken, so that a search ends.
   __device__ __forceinline__ int number_of(int bin) const {
@@ -29,7 +33,7 @@ struct hot_keys {
   }
 };
 
-/// One block looks at some of the elements, at least sampled_elements, evenly apart but for a little chance, and leaves those bins
+/// One block looks at some of the rows or elements, at least sampled_elements, evenly apart but for a little chance, and leaves those bins
 /// that hot_in_sample of them have. The room is sample_bytes of shared memory.
 template <int Keys, class BinAt>
 __device__ void find_hot_keys(u64* found, unsigned* room, i64 elements, BinAt const& bin_at) {

@@ -7,7 +7,6 @@
 #include <tally/fold/key_table.hpp>
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/bin_of.cuh>
-#include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/keyed_table.cuh>
 #include <tally/kernel/keyed_walk.cuh>
 #include <tally/primitive/prefetch.cuh>
@@ -52,15 +51,18 @@ public:
         for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
     if constexpr (P.hot_keys > 0)
       if (blockIdx.x == 0)
-        find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return bin_of_row<false>(r); });
+        find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return P.threads_per_row > 0 ? bin_of_row<false>(r) : bin_of_element(r); });
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
   __device__ __forceinline__ void fold() const {
+    if constexpr (Table::lanes_have_cells)
+      if (!Table::hot_list().fill(to.hot))
+        return keyed_read<without_hot_keys(P), Where, Program, SlotsOfPartition>{where, p, at, to, table}.fold();
     if constexpr (shared || hot)
       Table::open_own();
-    if constexpr (P.hot_keys > 0)
-      hot_list().fill(to.hot);
+    if constexpr (copied && P.hot_keys > 0)
+      Table::hot_list().fill(to.hot);
     feed_all();
     if constexpr (shared || hot)
       Table::give_own();
@@ -125,7 +127,6 @@ protected:
 private:
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots, at.groups); }
-  __device__ __forceinline__ auto hot_list() const { return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table)}; }
 
   /// A slot in the cells of all, or in copies of them.
   struct place_of_slot {
@@ -175,6 +176,11 @@ private:
         walk().once_more([&](auto const& r) { bin_of(where, r, to.stray); });
   }
 
+  /// The bin of the element at a position of the source, or -1.
+  __device__ i64 bin_of_element(i64 position) const {
+    row_in_bins const in = look_at(where, walk().row_at_position(position));
+    return in.inside ? i64(in.bin) : -1;
+  }
   /// The bin of a row of neighbours that have one key.
   template <bool Tells>
   __device__ __forceinline__ i64 bin_of_row(i64 r) const {
@@ -194,7 +200,7 @@ private:
     if constexpr (copied && P.hot_keys == 0)
       return {true, blockIdx.x % P.copies * slots_of_copy(slots) + i64(bin) * at.groups};
     if constexpr (P.hot_keys > 0)
-      if (int const number = hot_list().number_of(bin); number >= 0)
+      if (int const number = Table::hot_list().number_of(bin); number >= 0)
         return {true, (i64(blockIdx.x % P.copies) * P.hot_keys + number) * at.groups};
     return {false, i64(bin) * at.groups};
   }

@@ -9,6 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/cluster_slots.cuh>
 #include <tally/kernel/counts_in_shared.cuh>
+#include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/placed_cells.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
 #include <tally/plan/keys_plan.hpp>
@@ -24,6 +25,7 @@ public:
   using Program = program<Columns, Leaves...>;
   static constexpr int folds = int(sizeof...(Leaves));
   static constexpr bool shared = P.route != keys_route::in_global_memory, hot = P.hot_slots > 0, in_cluster = !shared && P.cluster_blocks > 1;
+  static constexpr bool lanes_have_cells = cells_of_hot_keys(P) > 0; ///< of hot keys
   using together = cluster_slots<P>;
   /// One count of every element of a slot, in shared memory: no condition stands before its add.
   static constexpr bool one_count =
@@ -52,7 +54,9 @@ public:
     return static_cast<unsigned>(P.gives_in_bulk ? slots_given_in_bulk(own) : own);
   }
   __device__ __forceinline__ unsigned first_own() const { return SlotsOfPartition > 0 ? first : P.ranges == 1 ? 0u : (blockIdx.x % P.ranges) * own_slots(); }
-  __device__ __forceinline__ unsigned own_cell_count() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
+  /// Cells of a fold in the block's table: those of slots, then those that lanes have.
+  __device__ __forceinline__ unsigned cells_of_slots() const { return hot ? unsigned(P.hot_slots) : own_slots() * unsigned(P.replicas); }
+  __device__ __forceinline__ unsigned own_cell_count() const { return cells_of_slots() + unsigned(cells_of_hot_keys(P)); }
   static constexpr int own_bytes(int i) {
     constexpr int bytes[] = {cell_as<typename Leaves::monoid_type, owner::block>::bytes..., 0};
     return bytes[i];
@@ -73,6 +77,12 @@ public:
     return n;
   }
   __device__ __forceinline__ char* own_cells(int i) const { return table + unsigned(own_bytes_before(i)) * own_cell_count(); }
+  /// The hot keys, behind the cells.
+  __device__ __forceinline__ auto hot_list() const {
+    return hot_keys<P.hot_keys>{reinterpret_cast<u64*>(table + (lanes_have_cells ? (unsigned(all_own_bytes()) * own_cell_count() + 7) / 8 * 8 : 0))};
+  }
+  /// The cell that a lane has for hot key number n.
+  __device__ __forceinline__ unsigned hot_cell(unsigned lane, int n) const { return cells_of_slots() + unsigned(n) * 32 + lane % 32; }
   /// Whose the hot slots are.
   __device__ __forceinline__ unsigned* tags() const { return reinterpret_cast<unsigned*>(table + unsigned(all_own_bytes()) * own_cell_count()); }
   /// The blocks that share the elements of one range of slots, and which of them this is.
@@ -118,7 +128,7 @@ public:
     if constexpr (in_cluster)
       give_pages();
     if constexpr (hot || !(true && ... && given_in_bulk<typename Leaves::monoid_type>))
-      for (unsigned g = threadIdx.x; g < own_cell_count(); g += blockDim.x) {
+      for (unsigned g = threadIdx.x; g < cells_of_slots(); g += blockDim.x) {
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots)
           for_each_index<folds>([&](auto i) {
@@ -131,8 +141,10 @@ public:
       for (unsigned g = threadIdx.x; g < own_slots() && i64(first_own()) + g < slots; g += blockDim.x)
         for_each_index<folds>([&](auto i) {
           if constexpr (summed_first<typename nth_t<i, Leaves...>::monoid_type>)
-            give_sum<i>(g);
+            give_sum<i>(g * unsigned(P.replicas), unsigned(P.replicas), i64(first_own()) + g);
         });
+    if constexpr (lanes_have_cells)
+      give_hot_cells();
     if constexpr (P.gives_in_bulk)
       wait_for_words();
   }
@@ -152,8 +164,12 @@ public:
     };
     if constexpr (shared) {
       unsigned const s = static_cast<unsigned>(g) - first_own();
-      if (P.ranges == 1 || s < own_slots())
-        own(own_cell(s, turn));
+      if (P.ranges > 1 && s >= own_slots())
+        return;
+      if constexpr (lanes_have_cells)
+        if (int const n = hot_list().number_of(int(g)); n >= 0)
+          return own(hot_cell(turn, n));
+      own(own_cell(s, turn));
     } else if constexpr (hot) {
       unsigned const slot = static_cast<unsigned>(g), here = slot & (P.hot_slots - 1);
       unsigned owner = tags()[here];
@@ -249,17 +265,32 @@ private:
   /// Whether the replicas of a cell are added up before they are given: floats, of which there are many.
   template <class M>
   static constexpr bool summed_first = P.replicas > 1 && cell_of<M>::kind == cell_kind::added;
-  /// Adds the replicas of this block's slot number g, of fold I, to the cell of all.
+  /// Adds `count` cells of fold I, a power of two of them from `from` on, which are all of one slot, to that of all.
   template <int I>
-  __device__ __forceinline__ void give_sum(unsigned g) const {
+  __device__ __forceinline__ void give_sum(unsigned from, unsigned count, i64 slot) const {
     using own = cell<I, owner::block>;
     auto const& m = get<I>(p.leaves).monoid;
     auto s = m.identity();
 #pragma unroll 1
-    for (unsigned r = 0; r < unsigned(P.replicas); ++r) // neighbouring threads look into different banks
-      s = m.combine(s, own::read(own_cells(I), own_cell_count(), own_cell(g, threadIdx.x + r), m));
+    for (unsigned r = 0; r < count; ++r) // neighbouring threads look into different banks
+      s = m.combine(s, own::read(own_cells(I), own_cell_count(), from + ((threadIdx.x + r) & (count - 1)), m));
     if (s != m.identity())
-      cell<I, owner::all>::add_state(cells_of(I), stride(), i64(first_own()) + g, to.locks, m, s);
+      cell<I, owner::all>::add_state(cells_of(I), stride(), slot, to.locks, m, s);
+  }
+  /// Folds the cells that lanes have of hot keys into those of all.
+  __device__ __forceinline__ void give_hot_cells() const {
+    for (unsigned t = threadIdx.x; t < unsigned(hot_places(P.hot_keys)); t += blockDim.x)
+      if (u64 const key = hot_list().places[t]; key != no_hot_key && static_cast<unsigned>(hot_bin(key)) - first_own() < own_slots())
+        for_each_index<folds>([&](auto i) {
+          unsigned const from = hot_cell(0, hot_number(key));
+          if constexpr (cell_of<typename nth_t<i, Leaves...>::monoid_type>::kind == cell_kind::added) {
+            give_sum<i>(from, 32, hot_bin(key));
+          } else {
+#pragma unroll 1
+            for (unsigned lane = 0; lane < 32; ++lane)
+              cell<i, owner::block>::give(own_cells(i), own_cell_count(), from + lane, cells_of(i), stride(), hot_bin(key), get<i>(p.leaves).monoid);
+          }
+        });
   }
   /// Folds what the block keeps for its cluster into the cells of all, clusters beginning apart.
   __device__ __forceinline__ void give_pages() const {

@@ -52,6 +52,19 @@ namespace planning {
 
 /// Room for a block's own table, leaving some for the system: of the 227 KiB of an H200.
 constexpr i64 shared_bytes_for_table(facts const& f) { return f.target.shared_bytes_per_block - 2048; }
+/// Hot keys that are told apart, at most. Those of elements have a cell for every lane where floats are added as they come, elements are enough, cells
+/// small and replicas few: docs/decisions/lanes_have_their_own_sums.md.
+inline constexpr int most_hot_keys = 32, most_bytes_of_hot_cell = 16, replicas_instead_of_hot_cells = 4;
+inline constexpr i64 elements_worth_hot_cells = i64(1) << 20;
+constexpr bool has_hot_cells(keys_facts const& f) {
+  return f.swaps_floats && !f.rows_have_one_key && f.at.groups == 1 && f.own_cell_bytes <= most_bytes_of_hot_cell && f.at.extent >= elements_worth_hot_cells;
+}
+constexpr i64 bytes_of_hot_cells(keys_facts const& f) {
+  return has_hot_cells(f) ? i64(most_hot_keys) * 32 * f.own_cell_bytes + (hot_places(most_hot_keys) + 1) * i64(sizeof(u64)) : 0;
+}
+/// Room for slots in a block's own table.
+constexpr i64 shared_bytes_for_slots(keys_facts const& f) { return shared_bytes_for_table(f.of) - bytes_of_hot_cells(f); }
+
 /// Replicas keep lanes that add to one slot apart: of rows where four blocks of a multiprocessor have room, of elements where a block has, and meets
 /// an element a cell at least. A multiprocessor adds to one row of 128 bytes at a time, and lanes that count in one word at once: counts have none.
 /// H200, 2026-11-23, tests/bench/keyed.py --only counts --bins 256, u32, by one, four and eight replicas: 268, 282, 337 us.
@@ -61,7 +74,7 @@ inline constexpr int most_replicas = 8, most_replicas_of_floats = 32;
 constexpr int choose_replicas(keys_facts const& f, i64 slots_of_block) {
   if (f.only_counts)
     return 1;
-  i64 const bytes = slots_of_block * f.own_cell_bytes, room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_table(f.of);
+  i64 const bytes = slots_of_block * f.own_cell_bytes, room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_slots(f);
   i64 const elements_of_multiprocessor = f.at.extent * f.at.groups / f.of.target.multiprocessors;
   int const most = f.swaps_floats && !f.rows_have_one_key ? most_replicas_of_floats : most_replicas;
   int replicas = 1;
@@ -179,7 +192,7 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
   }
   if (f.rows_have_one_key && f.folds_neighbours() && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
     return 0;
-  i64 const room = shared_bytes_for_table(f.of) / f.own_cell_bytes;
+  i64 const room = shared_bytes_for_slots(f) / f.own_cell_bytes;
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
   bool const are_few = f.at.groups == 1 && ranges <= most_ranges;
   if (ranges == 1 || (are_few && !f.looks_keys_up))
@@ -192,7 +205,7 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
 /// Copies of all slots while one is so small that its few lines are what reds wait for; of hot keys else, found by a sample, so many that
 /// they stay in L2. One line takes 1.7 G reds a second and all of L2 110 G: H200, 2026-11-20, tests/bench/keyed.py, one hot key.
 inline constexpr i64 bytes_that_are_few = 64 * 1024, bytes_of_copies = 512 * 1024, bytes_of_hot_copies = 8 << 20;
-inline constexpr int most_hot_keys = 32, most_copies = 64;
+inline constexpr int most_copies = 64;
 inline constexpr i64 rows_worth_a_sample = 32 * sampled_elements;
 constexpr void choose_copies(keys_facts const& f, keys_plan& p) {
   i64 const bytes = slots_of_copy(f.slots) * f.own_cell_bytes, of_key = f.at.groups * f.own_cell_bytes;
@@ -291,7 +304,8 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     i64 const slots_of_block = (f.slots - 1) / ranges + 1;
     p.replicas = planning::choose_replicas(f, slots_of_block);
     p.gives_in_bulk = planning::gives_in_bulk(f, p, slots_of_block);
-    out.shared_bytes = p.replicas * (p.gives_in_bulk ? slots_given_in_bulk(slots_of_block) : slots_of_block) * f.own_cell_bytes;
+    p.hot_keys = planning::has_hot_cells(f) && p.replicas < planning::replicas_instead_of_hot_cells ? planning::most_hot_keys : 0;
+    out.shared_bytes = p.replicas * (p.gives_in_bulk ? slots_given_in_bulk(slots_of_block) : slots_of_block) * f.own_cell_bytes + (p.hot_keys > 0 ? planning::bytes_of_hot_cells(f) : 0);
     while (resident > 1 && resident * (out.shared_bytes + 2048) > f.of.target.shared_bytes_per_block)
       resident /= 2;
   } else if (light && !f.rows_have_one_key) {

@@ -31,7 +31,7 @@ struct keys_plan {
   int apart;             ///< on rows: bit c is set where they are loaded one by one, for a row of column c may end among them
   int threads_per_row;   ///< that share a row of slots, whose elements have one key; 0: elements have keys of their own
   int copies;            ///< global, rows: of slots, which blocks take in turn and which meet in the end; 1: none
-  int hot_keys;          ///< with copies: of at most so many keys, which a sample finds; 0: of all
+  int hot_keys;          ///< at most so many, which a sample finds. With copies: of those keys alone; 0: of all. Shared: every lane of a warp has a cell of each
   bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   bool gives_in_bulk;    ///< shared or in a cluster: the bulk engine folds a block's table into that of all, where a fold has words for it
@@ -42,6 +42,15 @@ struct keys_plan {
   constexpr bool folds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;
 };
+
+/// Cells that a block has for hot keys, one a lane; and the plan of its read where a sample finds none.
+constexpr int cells_of_hot_keys(keys_plan const& p) {
+  return p.route == keys_route::in_shared_memory ? p.hot_keys * 32 : 0;
+}
+constexpr keys_plan without_hot_keys(keys_plan p) {
+  p.hot_keys = 0;
+  return p;
+}
 
 /// Slots that lie together in a block of a cluster, and are given to those of all at once.
 inline constexpr int slots_of_page = 128;
