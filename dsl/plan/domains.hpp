@@ -34,6 +34,8 @@ void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 parti
 void plan_search_of_gpu(domain_description& d, keys_facts& f);
 std::string search_of(domain_description const& d);
 std::string cut_of_search(domain_description const& d);
+/// Makes a domain of keys what a GPU takes that folds exactly, where that is better.
+void take_exact_folds(domain_description& d);
 /// What the host does with a domain, and with its columns.
 void word_host_domain(domain_description& d);
 void word_host_sources(domain_description& d);

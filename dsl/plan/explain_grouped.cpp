@@ -109,8 +109,13 @@ grouped_description::~grouped_description() = default;
 void grouped_description::add(domain_description d) { domains.push_back(std::move(d)); }
 
 grouped_explanation::grouped_explanation(grouped_description facts_and_names) : about_(std::move(facts_and_names)) {
-  for (auto& d : about_.domains) detail::place_domain(d, about_.head);
+  for (auto& d : about_.domains) {
+    detail::place_domain(d, about_.head);
+    if (d.by_key.own_cell_bytes == 0) words::take_exact_folds(d); // they may have a part in the read of others
+  }
   words::plan_shared_reads(about_);
+  for (auto& d : about_.domains)
+    if (!d.of_beside.joins) words::take_exact_folds(d);
   for (auto& d : about_.domains) {
     words::word_domain(d);
     words::word_looked_up(d);

@@ -20,6 +20,23 @@ keys_facts keys_of(domain_description const& d) {
   return f;
 }
 
+void take_exact_folds(domain_description& d) {
+  if (d.exactly.empty() || !d.of.on_gpu) return;
+  domain_description other = std::move(d.exactly.front());
+  other.of.sources = d.of.sources;
+  std::copy_n(d.of.facts.sources, d.of.facts.source_count, other.of.facts.sources);
+  other.of.on_gpu = true;
+  other.of.place = d.of.place;
+  other.of.facts.target = d.of.facts.target;
+  other.origins = d.origins;
+  other.is_let = d.is_let;
+  other.number_beside = d.number_beside;
+  keys_facts as_they_are = keys_of(d), exactly = keys_of(other);
+  if (d.kind == grouping_kind::found_keys) plan_search_of_gpu(d, as_they_are), plan_search_of_gpu(other, exactly);
+  if (are_better_exact(as_they_are, exactly)) d = std::move(other);
+  d.exactly.clear();
+}
+
 void word_keys_of_gpu(domain_description& d) {
   keys_facts f = keys_of(d);
   if (d.kind == grouping_kind::found_keys) plan_search_of_gpu(d, f);

@@ -434,6 +434,22 @@ TEST_CASE("under fast, sums of floats by hot keys and by others, in few slots an
     }
 }
 
+TEST_CASE("under fast, folds that a GPU takes exactly, by few keys and by many, found and beside others") {
+  if (no_kernels()) return;
+  std::size_t const n = (std::size_t(1) << 22) + 77;
+  auto const x = uneven_numbers<float>(n);
+  for (int const bins : {5, 3000, 60'000}) {
+    CAPTURE(bins);
+    auto const keys = hot_keys(n, bins);
+    auto const same_as_exact = [&](auto const& r) { CHECK(same_arrays(run(r, on::gpu, fast), run(r, on::cpu))); };
+    same_as_exact(from(x, keys) | by_key(_2, bins, variance(_1), count));
+    same_as_exact(from(x, keys) | filter(_1 > 0.f) | group_by(_2, mean(_1 * _1), sample_variance(_1)));
+    same_as_exact(from(x, keys) | reduce(by_key(_2, bins, variance(_1)), max(_1)));
+  }
+  auto const many = hot_keys(n, 400'000);
+  CHECK(same_arrays(run(from(x, many) | by_key(_2, 400'000, sum(_1), count), on::gpu, fast), run(from(x, many) | by_key(_2, 400'000, sum(_1), count), on::cpu)));
+}
+
 TEST_CASE("variances of integers and covariances by key") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(300'001);

@@ -174,8 +174,8 @@ TEST_CASE("sorted: states that no atomic combines, of many elements by few keys 
       auto const places = from(x, keys) | by_key(_2, bins, argmax(_1), first(_1), last(_1), logsumexp(_1));
       CHECK(explain(places, targets::h200).details().domains[0].route == "sorted");
       same_on_both(places);
-      auto const [sums, spreads] = run(from(x, keys) | by_key(_2, bins, sum(_1), variance(_1)), on::gpu, fast);
-      auto const [right_sums, right_spreads] = run(from(x, keys) | by_key(_2, bins, sum(_1), variance(_1)), on::cpu);
+      auto const [sums, spreads] = run(from(x, keys) | by_key(_2, bins, sum(cast<double>(_1)), variance(cast<double>(_1))), on::gpu, fast);
+      auto const [right_sums, right_spreads] = run(from(x, keys) | by_key(_2, bins, sum(cast<double>(_1)), variance(cast<double>(_1))), on::cpu);
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < right_sums.size(); ++i) {
         double const far = std::abs(double(sums.data()[i]) - double(right_sums.data()[i])), wide = double(right_spreads.data()[i]);

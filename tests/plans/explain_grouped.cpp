@@ -223,6 +223,29 @@ TEST_CASE("keys on a GPU have the plan of keys") {
   CHECK(says(few.of.folds[0].rounding, "once, the exact answer"));
 }
 
+TEST_CASE("under fast, a GPU takes variances of floats exactly, and the host as they come, as it is told") {
+  i64 const n = 1 << 24;
+  auto const columns = from(device(reinterpret_cast<float const*>(0x1000), n), device(reinterpret_cast<i32 const*>(0x2000), n));
+  auto const wide = from(device(reinterpret_cast<double const*>(0x1000), n), device(reinterpret_cast<i32 const*>(0x2000), n));
+  auto const of = [](auto const& r, auto where) { return explain(r, where, fast).details().domains[0]; };
+  auto const r = columns | by_key(_2, 1000, variance(_1));
+  auto const on_gpu = of(r, targets::h200), on_host = of(r, on::cpu);
+  CHECK(on_gpu.route == "in_shared_memory");
+  REQUIRE(on_gpu.of.folds.size() == 3);
+  CHECK(on_gpu.of.folds[0].exact);
+  CHECK((on_gpu.ptx_of != nullptr));
+  REQUIRE(on_host.of.folds.size() == 1);
+  CHECK(on_host.of.folds[0].name == "deviations(_1)");
+  CHECK(of(wide | by_key(_2, 1000, variance(_1)), targets::h200).route == "sorted"); // cells of doubles are large
+  CHECK(of(columns | by_key(_2, 1 << 20, variance(_1)), targets::h200).route == "sorted"); // slots are many
+  CHECK(of(columns | group_by(_2, variance(_1)), targets::h200).of.folds[0].exact);
+  CHECK(of(columns | by_key(_2, 1 << 20, sum(_1), count), targets::h200).of.folds[0].exact);
+  CHECK_FALSE(of(columns | by_key(_2, 100'000, sum(_1), count), targets::h200).of.folds[0].exact);
+  auto const together = explain(columns | reduce(by_key(_2, 100, variance(_1)), sum(_1)), targets::h200, fast).details();
+  CHECK(together.domains[0].of_beside.joins);
+  CHECK(together.passes() == 1);
+}
+
 TEST_CASE("keys that are found have a search in front, and count what it reads") {
   auto const r = from(device(reinterpret_cast<float const*>(0x1000), 1 << 20), device(reinterpret_cast<i64 const*>(0x2000), 1 << 20));
   auto const e = explain(r | reduce(group_by(_2, sum(_1), count)), targets::h200);
@@ -298,7 +321,6 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   CHECK(refuses(sorted.details().domains[0].why_not, "tables of slots", "no atomic combines"));
   CHECK(explain(r | reduce(by_key(_2, 1000, argmax(_1), first(_1))), targets::h200).details().domains[0].route == "in_shared_memory");
   CHECK(explain(r | reduce(by_key(_2, 1'000'000, argmax(_1), first(_1))), targets::h200).details().domains[0].route == "in_global_memory");
-  CHECK(explain(r | reduce(by_key(_2, 1000, variance(_1))), targets::h200, fast).details().domains[0].route == "sorted");
   if (gpu::can_compile()) {
     for (char const* part : {"partition", "fold_partitions"}) CHECK(says(e.ptx(), part));
     for (char const* part : {"sort_by_key", "fold_sorted"}) CHECK(says(sorted.ptx(), part));

@@ -75,6 +75,7 @@ public:
       this->first = from.first_slot + partition * P.slots_of_partition;
       fold_share(tiles, partition, share - room.before[partition], room.before[partition + 1] - room.before[partition], room);
       Table::give_own();
+      __syncthreads(); // other threads gave what this one empties next
     }
   }
   /// Elements that are no whole load.

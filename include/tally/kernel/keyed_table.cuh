@@ -127,8 +127,9 @@ public:
     }
     if constexpr (in_cluster)
       give_pages();
-    if constexpr (hot || !(true && ... && given_in_bulk<typename Leaves::monoid_type>))
-      for (unsigned g = threadIdx.x; g < cells_of_slots(); g += blockDim.x) {
+    if constexpr (hot || !(true && ... && (given_in_bulk<typename Leaves::monoid_type> || summed_first<typename Leaves::monoid_type>)))
+      for (unsigned k = threadIdx.x, begin = begin_of(cells_of_slots()); k < cells_of_slots(); k += blockDim.x) {
+        unsigned const g = turned(k, begin, cells_of_slots());
         i64 const slot = hot ? i64(tags()[g]) : i64(first_own()) + g / P.replicas;
         if (slot < slots)
           for_each_index<folds>([&](auto i) {
@@ -138,11 +139,12 @@ public:
           });
       }
     if constexpr ((false || ... || summed_first<typename Leaves::monoid_type>))
-      for (unsigned g = threadIdx.x; g < own_slots() && i64(first_own()) + g < slots; g += blockDim.x)
-        for_each_index<folds>([&](auto i) {
-          if constexpr (summed_first<typename nth_t<i, Leaves...>::monoid_type>)
-            give_sum<i>(g * unsigned(P.replicas), unsigned(P.replicas), i64(first_own()) + g);
-        });
+      for (unsigned k = threadIdx.x, begin = begin_of(own_slots()); k < own_slots(); k += blockDim.x)
+        if (unsigned const g = turned(k, begin, own_slots()); i64(first_own()) + g < slots)
+          for_each_index<folds>([&](auto i) {
+            if constexpr (summed_first<typename nth_t<i, Leaves...>::monoid_type>)
+              give_sum<i>(g * unsigned(P.replicas), unsigned(P.replicas), i64(first_own()) + g);
+          });
     if constexpr (lanes_have_cells)
       give_hot_cells();
     if constexpr (P.gives_in_bulk)
@@ -262,9 +264,12 @@ private:
     else
       __syncthreads();
   }
-  /// Whether the replicas of a cell are added up before they are given: floats, of which there are many.
+  /// Number k of so many, from where blocks begin that give the same: each elsewhere, so that they do not meet in one line of memory all along.
+  __device__ __forceinline__ static unsigned turned(unsigned k, unsigned begin, unsigned count) { return k + begin < count ? k + begin : k + begin - count; }
+  __device__ __forceinline__ unsigned begin_of(unsigned count) const { return count * unsigned(block()) / unsigned(blocks()); }
+  /// Whether the replicas of a cell are combined before they are given: but for digits, which are many words.
   template <class M>
-  static constexpr bool summed_first = P.replicas > 1 && cell_of<M>::kind == cell_kind::added;
+  static constexpr bool summed_first = P.replicas > 1 && cell_of<M>::kind != cell_kind::digits && cell_of<M>::kind != cell_kind::locked;
   /// Adds `count` cells of fold I, a power of two of them from `from` on, which are all of one slot, to that of all.
   template <int I>
   __device__ __forceinline__ void give_sum(unsigned from, unsigned count, i64 slot) const {
@@ -274,8 +279,10 @@ private:
 #pragma unroll 1
     for (unsigned r = 0; r < count; ++r) // neighbouring threads look into different banks
       s = m.combine(s, own::read(own_cells(I), own_cell_count(), from + ((threadIdx.x + r) & (count - 1)), m));
-    if (s != m.identity())
-      cell<I, owner::all>::add_state(cells_of(I), stride(), slot, to.locks, m, s);
+    if constexpr (requires { s == s; })
+      if (s == m.identity())
+        return;
+    cell<I, owner::all>::add_state(cells_of(I), stride(), slot, to.locks, m, s);
   }
   /// Folds the cells that lanes have of hot keys into those of all.
   __device__ __forceinline__ void give_hot_cells() const {
@@ -283,7 +290,7 @@ private:
       if (u64 const key = hot_list().places[t]; key != no_hot_key && static_cast<unsigned>(hot_bin(key)) - first_own() < own_slots())
         for_each_index<folds>([&](auto i) {
           unsigned const from = hot_cell(0, hot_number(key));
-          if constexpr (cell_of<typename nth_t<i, Leaves...>::monoid_type>::kind == cell_kind::added) {
+          if constexpr (cell_of<typename nth_t<i, Leaves...>::monoid_type>::kind != cell_kind::digits) {
             give_sum<i>(from, 32, hot_bin(key));
           } else {
 #pragma unroll 1

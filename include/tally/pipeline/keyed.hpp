@@ -13,6 +13,7 @@ namespace tally::inline v0 {
 /// order. `direct` holds them as they are.
 template <class Where, class Program, class Nodes, class Direct>
 struct keyed_domain : domain<Where, Program, Nodes> {
+  using exact_domain = domain<Where, Program, Nodes>;
   Direct direct;
 
   /// Why a GPU cannot compute it.

@@ -70,6 +70,7 @@ struct domain_description {
   keys_facts by_key{};       ///< of keys, but for what `of` and `at` hold
   keys_planned of_keys{};    ///< of keys on a GPU
   bool is_sorted = false;    ///< a GPU sorts the elements of keys, whatever they are: a fold needs their order
+  std::vector<domain_description> exactly; ///< of keys under fast: the same with its folds as exact wants them, where a GPU may take those; one or none
   sorted_keys_planned of_sorted{}; ///< of keys on a GPU where it does
   sorted_rows_planned of_sorted_rows{}; ///< of keys on a GPU that sorts rows, because that is quicker
   partitioned_keys_planned of_partitions{}; ///< of keys on a GPU that partitions elements, because that is quicker

@@ -23,9 +23,7 @@ struct queued_on_gpu<Fast, domain<groups_along_axes<Rank, Reduced>, Program, Nod
 };
 template <bool Fast, int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct>
 struct queued_on_gpu<Fast, keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct>> {
-  using Keyed = keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct>;
-  static constexpr bool as_they_are = folds_as_they_are<Fast, Keyed>;
-  using type = bins_on_gpu<is_sorted<as_they_are, Keyed>, std::conditional_t<as_they_are, Direct, domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>>>;
+  using type = keyed_on_gpu<Fast, keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct>>;
 };
 
 /// Memory that is held while the next ones are queued: what has more takes longer than a wait.
@@ -47,10 +45,7 @@ public:
     if constexpr (std::is_void_v<Queued>) {
       here_.emplace(compute_groups(d, s, where, c));
     } else {
-      if constexpr (std::constructible_from<Queued, Domain const&, Source const&, on::gpu_place, contract>)
-        queued_.emplace(d, s, where, c);
-      else
-        queued_.emplace(d.direct, s, where, c);
+      queued_.emplace(d, s, where, c);
       if (queued_->bytes() > most_bytes_of_begun) {
         here_.emplace(queued_->fetch());
         queued_.reset();

@@ -179,10 +179,11 @@ void enqueue_bins(domain<Where, Program, Nodes> const& d, Source const& s, answe
 template <class Where, class Program, class Nodes, class Direct, class Source>
 void enqueue_domain(keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s, answer_arrays const& to, enqueue_call const& call) {
   using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!all_free_of_order(leaves_of<decltype(d.direct.program)>))
-    if (call.promise == contract::fast)
+  auto const& exactly = static_cast<typename Keyed::exact_domain const&>(d);
+  if constexpr (folds_as_they_are<true, Keyed>)
+    if (call.promise == contract::fast && !(has_exact_folds<Keyed> && takes_exact(d.direct, exactly, s, call.where, call.promise)))
       return enqueue_bins<is_sorted<true, Keyed>>(d.direct, s, to, call);
-  enqueue_bins<is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, to, call);
+  enqueue_bins<is_sorted<false, Keyed>>(exactly, s, to, call);
 }
 
 } // namespace tally::inline v0::detail

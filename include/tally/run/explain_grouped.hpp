@@ -111,21 +111,21 @@ template <class Offset, class Program, class Nodes, class Source>
   if constexpr (Program::lowerable)
     out.ptx_of = &ptx_of_segments<Offset, Program, Nodes>;
 }
-template <class Where, class Program, class Nodes, class Direct, class Source>
-[[gnu::cold]] void describe_where(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
-  using Keyed = std::remove_cvref_t<decltype(d)>;
-  bool const as_they_come = out.of.facts.promise == contract::fast;
-  auto const& exact = static_cast<domain<Where, Program, Nodes> const&>(d);
+/// Of a keyed domain, the folds as they are or as exact wants them.
+template <bool AsTheyAre, class Where, class Program, class Nodes, class Direct, class Source>
+[[gnu::cold]] void describe_bins(domain_description& out, keyed_domain<Where, Program, Nodes, Direct> const& d, Source const& s) {
+  constexpr bool sorted = is_sorted<AsTheyAre, std::remove_cvref_t<decltype(d)>>;
+  auto const& taken = domain_under<AsTheyAre>(d);
   if constexpr (requires { d.where.bins; }) {
     out.kind = grouping_kind::keys;
     out.at = layout_of(s, Where::is_reduced);
     out.groups = d.where.bins * out.at.groups;
-    as_they_come ? describe_keys<is_sorted<true, Keyed>>(out, d.direct) : describe_keys<is_sorted<false, Keyed>>(out, exact);
+    describe_keys<sorted>(out, taken);
   } else {
     out.kind = grouping_kind::found_keys;
     out.at = layout_of_all(s);
     out.groups = -1;
-    as_they_come ? describe_found_keys<is_sorted<true, Keyed>>(out, d.direct) : describe_found_keys<is_sorted<false, Keyed>>(out, exact);
+    describe_found_keys<sorted>(out, taken);
   }
   out.of.facts.extent = out.at.extent * out.at.groups;
 }
@@ -139,17 +139,29 @@ std::string why_no_kernel() {
     return "only the host can compute the keys";
 }
 
-/// The pipe and the domain of a keyed grouping as a contract takes them: fast folds as they are, where that is another program, others so that no order is seen.
-template <class Pipe, class Domain, class Folds>
-[[gnu::cold]] void describe_bound(description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, contract c, name_list const& names) {
-  if constexpr (requires { bound.direct; }) {
-    if constexpr (!std::same_as<decltype(Domain::program), std::remove_cvref_t<decltype(bound.direct.program)>>)
-      if (c == contract::fast)
-        return describe_folds(d, within_bins(pipe), folds, bound.direct.program, c, names);
-    describe_folds(d, within_bins_exactly(pipe), folds, bound.program, c, names);
-  } else {
-    describe_folds(d, pipe, folds, bound.program, c, names);
-  }
+/// The folds of a grouping and where its groups are.
+template <class Pipe, class Domain, class Folds, class Source>
+[[gnu::cold]] void describe_bound(domain_description& d, Pipe const& pipe, Domain const& bound, Folds const& folds, Source const& s, contract c, name_list const& names) {
+  describe_folds(d.of, pipe, folds, bound.program, c, names);
+  describe_where(d, bound, s);
+}
+/// Of a keyed grouping as a contract takes it: fast folds as they are, where that is another program, others so that no order is seen; and those that a GPU may take instead.
+template <class Pipe, class Where, class Program, class Nodes, class Direct, class Folds, class Source>
+[[gnu::cold]] void describe_bound(domain_description& d, Pipe const& pipe, keyed_domain<Where, Program, Nodes, Direct> const& bound, Folds const& folds, Source const& s, contract c,
+                                  name_list const& names) {
+  using Keyed = std::remove_cvref_t<decltype(bound)>;
+  domain_description exactly = d;
+  describe_folds(exactly.of, within_bins_exactly(pipe), folds, bound.program, c, names);
+  describe_bins<false>(exactly, bound, s);
+  if constexpr (has_other_folds<Keyed>)
+    if (c == contract::fast) {
+      describe_folds(d.of, within_bins(pipe), folds, bound.direct.program, c, names);
+      describe_bins<true>(d, bound, s);
+      if constexpr (has_exact_folds<Keyed>)
+        d.exactly.push_back(std::move(exactly));
+      return;
+    }
+  d = std::move(exactly);
 }
 
 template <class... Options, class R, class Item>
@@ -160,11 +172,10 @@ template <class... Options, class R, class Item>
     using Bound = std::remove_cvref_t<decltype(bound)>;
     check_folds(bound.program.leaves);
     domain_description d;
-    describe_bound(d.of, pipe, bound, item.folds, c, names);
     d.name = text_of(item, names.of_columns());
     d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
     d.no_kernel = why_no_kernel<Bound>();
-    describe_where(d, bound, r.pipe.source);
+    describe_bound(d, pipe, bound, item.folds, r.pipe.source, c, names);
     out.add(std::move(d));
   }
 }

@@ -105,11 +105,10 @@ template <class... Options, class Main, class Let>
   using Bound = std::remove_cvref_t<decltype(bound)>;
   check_folds(bound.program.leaves);
   domain_description d;
-  describe_bound(d.of, pipe, bound, get<0>(r.items).folds, c, names_beside(let.pipe, lets));
   d.name = text_of(let);
   d.is_let = true;
   d.bytes_of_answers = bytes_of_answers<decltype(Bound::program)>(static_cast<decltype(Bound::nodes) const*>(nullptr));
-  describe_where(d, bound, r.pipe.source);
+  describe_bound(d, pipe, bound, get<0>(r.items).folds, r.pipe.source, c, names_beside(let.pipe, lets));
   describe_origins(d, grid_of(let.pipe.source), main, lets, known);
   d.no_kernel = why_host_alone(d);
   if (d.no_kernel.empty())

@@ -43,11 +43,18 @@ auto read_with_keys(program<Columns, Leaves...> const& p) {
     return program<Columns, bound<count_monoid, pack<>, in_a_bin>>{p.columns, p.extent, p.first, {}};
 }
 
+/// Whether the table beside is of folds as they are: of those that are better exact, where exact ones have a table that may be there, it is not.
+template <bool Fast, class Keyed>
+inline constexpr bool are_as_they_are_beside = [] {
+  using Exact = keyed_types<decltype(Keyed::where), decltype(Keyed::program), decltype(Keyed::nodes)>;
+  bool const better_exact = !all_atomic<decltype(Keyed::direct.program)> && has_exact_folds<Keyed> && Exact::own_cell_bytes(false) <= most_bytes_of_exact_cell;
+  return folds_as_they_are<Fast, Keyed> && !better_exact;
+}();
 /// Whether a keyed domain is folded without sorting into one table, under a contract.
 template <bool Fast, class Keyed>
 constexpr bool may_be_beside() {
   if constexpr (requires { Keyed::direct; std::declval<Keyed const&>().where.bins; })
-    return decltype(Keyed::where)::kept == 0 && !is_sorted<Fast, Keyed>;
+    return decltype(Keyed::where)::kept == 0 && !is_sorted<folds_as_they_are<Fast, Keyed>, Keyed>;
   else
     return false;
 }
@@ -59,11 +66,11 @@ constexpr auto domain_beside(Item const& item, Pipe const& pipe) {
     using Keyed = std::remove_cvref_t<decltype(bound)>;
     if constexpr (!requires { bound.direct; }) {
       return pack<>{};
-    } else if constexpr (may_be_beside<folds_as_they_are<Fast, Keyed>, Keyed>()) {
-      if constexpr (folds_as_they_are<Fast, Keyed>)
+    } else if constexpr (may_be_beside<Fast, Keyed>()) {
+      if constexpr (are_as_they_are_beside<Fast, Keyed>)
         return make_pack(bound.direct);
       else
-        return make_pack(domain<decltype(Keyed::where), decltype(Keyed::program), decltype(Keyed::nodes)>(bound));
+        return make_pack(typename Keyed::exact_domain(bound));
     } else {
       return pack<>{};
     }

@@ -164,6 +164,13 @@ struct groups_by_number<groups_by_any_key<Rank, Key, Mask>, Word> {
   }
 };
 
+/// A keyed domain with other bins.
+template <class Bins, class Where, class Program, class Nodes, class Direct>
+auto keyed_by(Bins const& bins, keyed_domain<Where, Program, Nodes, Direct> const& d) {
+  using As = domain<Bins, decltype(d.direct.program), decltype(d.direct.nodes)>;
+  return keyed_domain<Bins, Program, Nodes, As>{{bins, d.program, d.nodes}, As{bins, d.direct.program, d.direct.nodes}};
+}
+
 /// The constants of the types of a search for keys, one object for each.
 template <class Where, class Program>
 struct find_keys_types;
@@ -180,8 +187,8 @@ struct find_keys_types<Where, program<Columns, Leaves...>> {
   }
 };
 
-template <bool Sorted, class Where, class Program, class... Nodes, class Source>
-auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Source const& s, on::gpu_place place, contract c) {
+template <bool Fast, class Where, class Program, class Nodes, class Direct, class Source>
+auto compute_found_on_gpu(keyed_domain<Where, Program, Nodes, Direct> const& of, Source const& s, on::gpu_place place, contract c) {
   if (gpu::device_count() == 0)
     throw no_gpu(gpu::why_no_device());
   using types = find_keys_types<Where, Program>;
@@ -190,7 +197,7 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
   using Numbered = groups_by_number<Where, Word>;
   static gpu::kernels_of<find_keys_plan> kernels;
   axes_layout const at = layout_of(s, Numbered::type::is_reduced);
-  domain<typename Numbered::type, Program, pack<Nodes...>> d{Numbered::among(of.where, {}, 0), of.program, of.nodes};
+  auto d = keyed_by(Numbered::among(of.where, {}, 0), of);
   typename types::read read{of.program.columns, at.extent, 0, {}};
   gpu::find_keys_request r{&types::type(), &kernels, &read, &of.where, {}, {facts_of(read, target{}, c), at, int(sizeof(K))}, place.ordinal, place.queue};
   places_in_grid(read, at, r.columns);
@@ -204,10 +211,10 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
   if (at.extent > 0) {
     found = gpu::find_keys(r, staged);
     gpu::number_keys(r, found);
-    d.where = Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, static_cast<i64>(found.at.keys));
-    d.program.columns = read.columns; // where they were staged
+    d = keyed_by(Numbered::among(of.where, {static_cast<key_entry<Word>*>(found.at.entries), found.at.mask}, static_cast<i64>(found.at.keys)), of);
+    d.program.columns = d.direct.program.columns = read.columns; // where they were staged
   }
-  auto answers = bins_on_gpu<Sorted, decltype(d)>(d, s, place, c).fetch();
+  auto answers = keyed_on_gpu<Fast, decltype(d)>(d, s, place, c).fetch();
   mdarray<K, 1> keys({d.where.bins});
   if (keys.size() > 0) {
     if constexpr (sizeof(K) == sizeof(Word)) {
@@ -219,7 +226,7 @@ auto compute_found_on_gpu(domain<Where, Program, pack<Nodes...>> const& of, Sour
         keys.data()[i] = static_cast<K>(words[i]);
     }
   }
-  return keys_and_answers<sizeof...(Nodes)>(std::move(keys), std::move(answers));
+  return keys_and_answers<Nodes::size>(std::move(keys), std::move(answers));
 }
 
 } // namespace detail
@@ -230,22 +237,21 @@ auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, No
                     on::cpu_place where, [[maybe_unused]] contract c) {
   using Where = groups_by_any_key<Rank, Key, Mask>;
   using K = detail::key_type_of<Where, Program>;
-  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
+  using Keyed = std::remove_cvref_t<decltype(d)>;
+  if constexpr (detail::has_other_folds<Keyed>)
     if (c == contract::fast)
       return detail::compute_found<true, K>(d.direct, s, where.thread_count);
-  return detail::compute_found<false, K>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where.thread_count);
+  return detail::compute_found<false, K>(static_cast<typename Keyed::exact_domain const&>(d), s, where.thread_count);
 }
 
 /// The same, from a GPU.
 template <int Rank, class Key, class Mask, class Program, class Nodes, class Direct, class Source>
 auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes, Direct> const& d, Source const& s,
                     on::gpu_place where, contract c) {
-  using Where = groups_by_any_key<Rank, Key, Mask>;
-  using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
+  if constexpr (detail::folds_as_they_are<true, std::remove_cvref_t<decltype(d)>>)
     if (c == contract::fast)
-      return detail::compute_found_on_gpu<detail::is_sorted<true, Keyed>>(d.direct, s, where, c);
-  return detail::compute_found_on_gpu<detail::is_sorted<false, Keyed>>(static_cast<domain<Where, Program, Nodes> const&>(d), s, where, c);
+      return detail::compute_found_on_gpu<true>(d, s, where, c);
+  return detail::compute_found_on_gpu<false>(d, s, where, c);
 }
 
 } // namespace tally::inline v0

@@ -79,15 +79,19 @@ inline constexpr bool all_atomic = false;
 template <class Columns, class... Leaves>
 inline constexpr bool all_atomic<program<Columns, Leaves...>> = (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::locked));
 
-/// A contract folds the folds of a keyed domain as they are, where it is fast and that makes a difference.
-template <bool Fast, class Keyed>
-inline constexpr bool folds_as_they_are = Fast && !all_free_of_order(leaves_of<decltype(Keyed::direct.program)>);
+/// Whether fast and other contracts fold other programs, and whether those of the others have no order.
+template <class Keyed>
+inline constexpr bool has_other_folds = !all_free_of_order(leaves_of<decltype(Keyed::direct.program)>);
+template <class Keyed>
+inline constexpr bool has_exact_folds = all_free_of_order(leaves_of<decltype(Keyed::program)>);
 
-/// Whether a GPU sorts the elements of a keyed domain: a fold needs their order and has no exact form, or does not commute.
+/// Whether a GPU may fold the folds of a keyed domain as they are: under fast, where that makes a difference.
 template <bool Fast, class Keyed>
-inline constexpr bool is_sorted =
-    Fast ? !all_commutative(leaves_of<decltype(Keyed::direct.program)>) || !(all_free_of_order(leaves_of<decltype(Keyed::program)>) || all_atomic<decltype(Keyed::direct.program)>)
-         : !all_free_of_order(leaves_of<decltype(Keyed::program)>);
+inline constexpr bool folds_as_they_are = Fast && has_other_folds<Keyed>;
+
+/// Whether a GPU sorts the elements of a keyed domain whatever they are: some fold needs their order, and has no exact form.
+template <bool AsTheyAre, class Keyed>
+inline constexpr bool is_sorted = !has_exact_folds<Keyed> && !(AsTheyAre && all_atomic<decltype(Keyed::direct.program)>);
 
 template <bool AnyOrder, class Where, class Program, class Nodes, class Source>
 auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int threads) {
@@ -257,6 +261,64 @@ private:
   std::optional<answers_on_device<Program, Nodes...>> answers_;
 };
 
+/// Whether a GPU takes the folds of `exactly` instead of those of `direct`, which it could take as they are.
+template <class Direct, class Exact, class Source>
+bool takes_exact(Direct const& direct, Exact const& exactly, Source const& s, on::gpu_place place, contract c) {
+  axes_layout const at = layout_of(s, std::remove_cvref_t<decltype(direct.where)>::is_reduced);
+  if (at.groups == 0 || at.extent == 0 || direct.where.bins <= 0 || gpu::device_count() == 0)
+    return false;
+  target const t = gpu::target_of(place.ordinal < 0 ? 0 : place.ordinal);
+  auto const facts = [&](auto const& d) {
+    auto p = d.program;
+    p.extent = at.extent;
+    return facts_of_keys(d, p, at, t, c);
+  };
+  return are_better_exact(facts(direct), facts(exactly));
+}
+
+/// A grouping by key under fast that a GPU computes, as it is or exactly: queued when it is made, fetched later.
+template <class Direct, class Exact>
+class bins_in_any_order {
+  std::optional<bins_on_gpu<false, Direct>> direct_;
+  std::optional<bins_on_gpu<false, Exact>> exact_;
+
+public:
+  template <class Source>
+  bins_in_any_order(Direct const& direct, Exact const& exactly, Source const& s, on::gpu_place place, contract c) {
+    if (takes_exact(direct, exactly, s, place, c))
+      exact_.emplace(exactly, s, place, c);
+    else
+      direct_.emplace(direct, s, place, c);
+  }
+  std::size_t bytes() const { return exact_ ? exact_->bytes() : direct_->bytes(); }
+  auto fetch() { return exact_ ? exact_->fetch() : direct_->fetch(); }
+};
+
+/// A keyed domain that a GPU computes under a contract.
+template <bool Fast, class Keyed>
+class keyed_on_gpu {
+  using Exact = typename Keyed::exact_domain;
+  using Direct = decltype(Keyed::direct);
+  static constexpr bool as_they_are = folds_as_they_are<Fast, Keyed>, either = as_they_are && has_exact_folds<Keyed>;
+  using Queued = std::conditional_t<either, bins_in_any_order<Direct, Exact>, bins_on_gpu<is_sorted<as_they_are, Keyed>, std::conditional_t<as_they_are, Direct, Exact>>>;
+  Queued queued_;
+  template <class Source>
+  static Queued queue(Keyed const& d, Source const& s, on::gpu_place place, contract c) {
+    if constexpr (either)
+      return Queued(d.direct, d, s, place, c);
+    else if constexpr (as_they_are)
+      return Queued(d.direct, s, place, c);
+    else
+      return Queued(d, s, place, c);
+  }
+
+public:
+  template <class Source>
+  keyed_on_gpu(Keyed const& d, Source const& s, on::gpu_place place, contract c) : queued_(queue(d, s, place, c)) {}
+  std::size_t bytes() const { return queued_.bytes(); }
+  auto fetch() { return queued_.fetch(); }
+};
+
 } // namespace detail
 
 /// The answers of a grouping by key, from a GPU.
@@ -264,22 +326,21 @@ template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, cl
 auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
                     on::gpu_place where, contract c) {
   using Keyed = std::remove_cvref_t<decltype(d)>;
-  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>))
+  if constexpr (detail::folds_as_they_are<true, Keyed>)
     if (c == contract::fast)
-      return detail::bins_on_gpu<detail::is_sorted<true, Keyed>, decltype(d.direct)>(d.direct, s, where, c).fetch();
-  using Exact = domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes>;
-  return detail::bins_on_gpu<detail::is_sorted<false, Keyed>, Exact>(d, s, where, c).fetch();
+      return detail::keyed_on_gpu<true, Keyed>(d, s, where, c).fetch();
+  return detail::keyed_on_gpu<false, Keyed>(d, s, where, c).fetch();
 }
 
 /// The answers of a grouping by key, on the host.
 template <int Rank, u32 Reduced, int Dims, class Key, class Mask, bool Drops, class Program, class Nodes, class Direct, class Source>
 auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes, Direct> const& d, Source const& s,
                     on::cpu_place where, [[maybe_unused]] contract c) {
-  if constexpr (!detail::all_free_of_order(detail::leaves_of<decltype(d.direct.program)>)) // else the two are one
+  using Keyed = std::remove_cvref_t<decltype(d)>;
+  if constexpr (detail::has_other_folds<Keyed>)
     if (c == contract::fast)
       return detail::compute_bins<true>(d.direct, s, where.thread_count);
-  return detail::compute_bins<false>(static_cast<domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, Drops>, Program, Nodes> const&>(d),
-                                     s, where.thread_count);
+  return detail::compute_bins<false>(static_cast<typename Keyed::exact_domain const&>(d), s, where.thread_count);
 }
 
 } // namespace tally::inline v0
