@@ -201,51 +201,106 @@ constexpr T rounded(wide_integer<Words> x, int lowest) {
 /// The product of two sizes; neither may be negative.
 template <int A, int B>
 constexpr wide_integer<A + B> multiplied(wide_integer<A> const& a, wide_integer<B> const& b) {
-  wide_integer<A + B> product{};
+  u32 digits[2 * (A + B)]{};
   TALLY_ROLLED
   for (int i = 0; i < 2 * A; ++i)
-    if (u64 const digit = u32(a.word[i / 2] >> (32 * (i % 2))); digit != 0)
+    if (u64 const digit = u32(a.word[i / 2] >> (32 * (i % 2))); digit != 0) {
+      u64 carry = 0;
       TALLY_ROLLED
-      for (int j = 0; j < 2 * B; ++j)
-        product.add_at(32 * (i + j), digit * u32(b.word[j / 2] >> (32 * (j % 2))), false);
+      for (int j = 0; j < 2 * B; ++j) {
+        u64 const one = digit * u32(b.word[j / 2] >> (32 * (j % 2))) + digits[i + j] + carry;
+        digits[i + j] = u32(one);
+        carry = one >> 32;
+      }
+      digits[i + 2 * B] = u32(carry);
+    }
+  wide_integer<A + B> product{};
+  TALLY_ROLLED
+  for (int w = 0; w < A + B; ++w)
+    product.word[w] = digits[2 * w] | u64(digits[2 * w + 1]) << 32;
   return product;
 }
 
-/// x * 2^lowest / n rounded once, to nearest even; 0 < n < 2^(64 * Divisor - 2). The division ends where what is left can only
-/// decide ties.
+namespace detail {
+/// 32 bits of a size from bit `at` on, of which some or all may be outside.
+template <int Words>
+constexpr u32 digit_at(wide_integer<Words> const& x, int at) {
+  if (at <= -32 || at >= 64 * Words)
+    return 0;
+  return at < 0 ? u32(x.word[0] << -at) : u32(x.bits_from(at));
+}
+
+/// What is left of a dividend while its quotient by n is made digit by digit of 32 bits from the highest on: Knuth, The Art of Computer Programming,
+/// volume 2, 4.3.1, algorithm D. n has its highest bit at the top.
+template <int Digits>
+struct long_division {
+  u32 n[Digits];
+  u32 rest[Digits + 1]{}; ///< less than n
+
+  /// The next digit of the quotient, which takes one of the dividend.
+  constexpr u32 next(u32 digit) {
+    for (int j = Digits; j > 0; --j)
+      rest[j] = rest[j - 1];
+    rest[0] = digit;
+    constexpr u64 most = 0xffffffff;
+    u64 const high = u64(rest[Digits]) << 32 | rest[Digits - 1];
+    u64 q = rest[Digits] >= n[Digits - 1] ? most : high / n[Digits - 1], over = high - q * n[Digits - 1];
+    while (over <= most && q * n[Digits - 2] > (over << 32 | rest[Digits - 2]))
+      --q, over += n[Digits - 1];
+    u64 carry = 0, borrow = 0;
+    for (int j = 0; j < Digits; ++j) {
+      u64 const part = q * n[j] + carry, less = u64(rest[j]) - u32(part) - borrow;
+      rest[j] = u32(less);
+      carry = part >> 32;
+      borrow = less >> 63;
+    }
+    if (rest[Digits] >= carry + borrow)
+      return u32(q);
+    carry = 0; // one too many
+    for (int j = 0; j < Digits; ++j) {
+      u64 const more = u64(rest[j]) + n[j] + carry;
+      rest[j] = u32(more);
+      carry = more >> 32;
+    }
+    return u32(q - 1);
+  }
+  constexpr bool any_left() const {
+    u32 any = 0;
+    for (int j = 0; j < Digits; ++j)
+      any |= rest[j];
+    return any != 0;
+  }
+};
+} // namespace detail
+
+/// x * 2^lowest / n rounded once, to nearest even; 0 < n. The division ends behind 65 bits or more, where what is left can only decide ties.
 template <class T, int Words, int Divisor>
 constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
   bool const negative = x.negative();
   if (negative)
     x.negate();
-  wide_integer<Divisor> minus_n = n;
-  minus_n.negate();
-  constexpr int more = Divisor + 1; // words behind the point: enough bits to round from, for every n
-  wide_integer<Words + more> quotient{};
-  wide_integer<Divisor> rest{};
-  int lowest_bit = -more * 64;
-  bool begun = false, left = false;
+  int const top = x.highest_bit();
+  if (top < 0)
+    return T(0);
+  int const shift = 64 * Divisor - 1 - n.highest_bit();
+  detail::long_division<2 * Divisor> division{};
+  for (int j = 0; j < 2 * Divisor; ++j)
+    division.n[j] = detail::digit_at(n, 32 * j - shift);
+  wide_integer<2> quotient{};
+  int place = (top + shift) / 32 + 2 - 2 * Divisor, taken = 0; // in front of it are fewer digits than n has
+  for (int j = 0; j < 2 * Divisor - 1; ++j)
+    division.rest[j] = detail::digit_at(x, 32 * (place + j) - shift);
   TALLY_ROLLED
-  for (int b = x.highest_bit(); b >= lowest_bit; --b) {
-    for (int w = Divisor - 1; w > 0; --w)
-      rest.word[w] = rest.word[w] << 1 | rest.word[w - 1] >> 63;
-    rest.word[0] = rest.word[0] << 1 | u64(b >= 0 && x.bit(b));
-    wide_integer<Divisor> less = rest;
-    less += minus_n;
-    if (less.negative())
-      continue;
-    rest = less;
-    quotient.word[(b + more * 64) / 64] |= u64(1) << ((b + more * 64) % 64);
-    if (!begun) {
-      begun = true;
-      lowest_bit = b - 64 > lowest_bit ? b - 64 : lowest_bit;
-      left = lowest_bit > 0 && x.any_below(lowest_bit);
-    }
+  while (taken < 3) {
+    --place;
+    u32 const digit = division.next(detail::digit_at(x, 32 * place - shift));
+    quotient.word[1] = quotient.word[1] << 32 | quotient.word[0] >> 32;
+    quotient.word[0] = quotient.word[0] << 32 | digit;
+    taken += int(taken > 0 || digit != 0);
   }
-  for (int w = 0; w < Divisor; ++w)
-    left = left || rest.word[w] != 0;
+  bool const left = division.any_left() || (32 * place - shift > 0 && x.any_below(32 * place - shift));
   quotient.word[0] |= u64(left);
-  T const size = rounded<T>(quotient, lowest - more * 64);
+  T const size = rounded<T>(quotient, lowest + 32 * place);
   return negative ? -size : size;
 }
 
