@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Integers of any fixed width, and their one rounding to a float or double: what exact sums are kept in. Layer 0. Two's
-// complement that wraps, so addition is associative and commutative bit for bit. Only addition is needed on a device.
+// complement that wraps, so addition is associative and commutative bit for bit. Kernels that answer round there too.
 #pragma once
 
 #include <tally/base/numbers.hpp>
