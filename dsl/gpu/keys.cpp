@@ -29,7 +29,7 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
   keyed_memory memory{};
-  void *stray = nullptr, *hot = nullptr;
+  void *stray = nullptr, *hot = nullptr, *windows = nullptr;
   tables of;
   of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
@@ -39,7 +39,9 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
+  if (plan.digits_in_windows) of.add(windows, max_keyed_folds * i64(sizeof(u32)));
   flight.memory = room_for(of, r);
+  memory.windows = static_cast<u32*>(windows);
   flight.stray = memory.stray = static_cast<u64*>(stray);
   memory.hot = static_cast<u64*>(hot);
   return memory;
@@ -61,7 +63,7 @@ unsigned keyed_phases::blocks_over_slots() const {
   i64 const blocks = (r_.f.slots - 1) / plan_.threads_per_block + 1;
   return static_cast<unsigned>(planning::least_of(blocks, i64(r_.f.of.target.multiprocessors) * 16));
 }
-void keyed_phases::open() { launch_phase(keyed_phase::open, blocks_over_slots(), plan_.hot_keys > 0 ? sample_bytes : 0); }
+void keyed_phases::open() { launch_phase(keyed_phase::open, blocks_over_slots(), plan_.hot_keys > 0 ? sample_bytes : plan_.digits_in_windows ? bytes_to_aim_windows : 0); }
 void keyed_phases::fold(i64 blocks, i64 shared_bytes) { launch_phase(keyed_phase::fold, static_cast<unsigned>(blocks), shared_bytes); }
 void keyed_phases::close() {
   if (plan_.copies > 1) launch_phase(keyed_phase::meet, blocks_over_slots(), 0);

@@ -29,6 +29,8 @@ void word_keys_of_gpu(domain_description& d);
 void word_sorted_keys_of_gpu(domain_description& d);
 void word_sorted_rows_of_gpu(domain_description& d);
 /// The same of elements that are partitioned by slot, of which the planners know `f`.
+/// What a block has of exact sums, where that is some of their digits.
+std::string windows_of(keys_plan const& p, keys_facts const& f);
 void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 partitions);
 /// Plans the read in front that finds keys, and tells `f` for how many of them folds are planned; then its words.
 void plan_search_of_gpu(domain_description& d, keys_facts& f);

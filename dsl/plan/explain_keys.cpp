@@ -37,6 +37,13 @@ void take_exact_folds(domain_description& d) {
   d.exactly.clear();
 }
 
+std::string windows_of(keys_plan const& p, keys_facts const& f) {
+  if (!p.digits_in_windows) return "";
+  return formatted("; of exact sums a block has some neighbouring digits, {} of {} bytes a slot, those that most of a sample of {} have bits in, and what has bits in others "
+                   "goes to the table of all",
+                   f.bytes_in_windows, f.own_cell_bytes, several(sampled_elements, "element"));
+}
+
 void word_keys_of_gpu(domain_description& d) {
   keys_facts f = keys_of(d);
   if (d.kind == grouping_kind::found_keys) plan_search_of_gpu(d, f);
@@ -56,6 +63,7 @@ void word_keys_of_gpu(domain_description& d) {
   else
     d.shape += "elements go to their slots in global memory by atomics";
   if (cells_of_hot_keys(p) > 0) d.shape += formatted("; of at most {} keys, which a sample of {} finds to be hot, every lane has a sum of its own", p.hot_keys, several(sampled_elements, "element"));
+  d.shape += windows_of(p, f);
   if (p.hot_slots > 0) d.shape += formatted("; a block keeps the first {} that it meets to itself", several(p.hot_slots, "slot"));
   if (p.slots_in_cluster > 0)
     d.shape += formatted("; clusters of {} keep {} a block in shared memory, of {}", several(p.cluster_blocks, "block"), several(p.slots_in_cluster, "slot"), f.slots);

@@ -101,6 +101,18 @@ TEST_CASE("products of wide integers are sums of the products of their digits") 
   }
 }
 
+TEST_CASE("both halves of a product of two words") {
+  std::mt19937_64 random(9);
+  for (int i = 0; i < 20'000; ++i) {
+    auto const a = some_size<1>(random, 1 + int(random() % 64)), b = some_size<1>(random, 1 + int(random() % 64));
+    auto const whole = multiplied(a, b);
+    u64 low = 0, high = 0;
+    multiply(a.word[0], b.word[0], low, high);
+    REQUIRE(low == whole.word[0]);
+    REQUIRE(high == whole.word[1]);
+  }
+}
+
 TEST_CASE("leading zeros") {
   static_assert(leading_zeros(1) == 63 && leading_zeros(~u64(0)) == 0 && leading_zeros(u64(1) << 32) == 31 && leading_zeros(0xff) == 56);
 }

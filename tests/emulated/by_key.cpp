@@ -38,10 +38,15 @@ constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges =
 /// Hot keys, which a sample finds, have a cell for every lane.
 constexpr keys_plan hot_apart = with(in_tables, [](keys_plan& p) { p.hot_keys = 4; });
 constexpr keys_plan ranges_hot_apart = with(in_ranges, [](keys_plan& p) { p.hot_keys = 2; });
+/// Some digits of exact sums, which a sample finds, in every kind of table.
+constexpr keys_plan in_windows = with(in_tables, [](keys_plan& p) { p.digits_in_windows = true; });
+constexpr keys_plan windows_in_ranges = with(in_ranges, [](keys_plan& p) { p.digits_in_windows = true; });
+constexpr keys_plan windows_in_bulk = with(in_bulk, [](keys_plan& p) { p.digits_in_windows = true; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan on_rows = with(in_tables, [](keys_plan& p) { p.on_rows = true, p.standing = 4, p.loads_in_flight = 1; });
 constexpr keys_plan rows_apart = with(on_rows, [](keys_plan& p) { p.standing = 0, p.apart = 6; });
 constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
+constexpr keys_plan windows_in_hot_slots = with(in_hot_slots, [](keys_plan& p) { p.digits_in_windows = true; });
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
 /// Slots that two blocks keep together, two pages each, in front of the table of all.
 constexpr keys_plan in_clusters = with(in_hot_slots, [](keys_plan& p) { p.cluster_blocks = 2, p.slots_in_cluster = 2 * slots_of_page, p.gives_in_bulk = true; });
@@ -82,6 +87,9 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   }
   u64 stray[3]{0, 0, 0};
   memory.stray = stray;
+  u32 windows[max_keyed_folds];
+  std::memset(windows, 0xab, sizeof windows);
+  memory.windows = windows;
   auto hot = unwritten(hot_places(P.hot_keys) * i64(sizeof(u64)));
   memory.hot = hot.data();
   answer_arrays to{};
@@ -181,6 +189,31 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
     all(from(x_and_nan, keys) | by_key(_2, bins, max(_1).ignoring_nan().or_else(-1.f), min(_1).ignoring_nan().or_else(-2.f), max(_1).or_else(-3.f)));
     all(from(d_and_nan, keys) | filter(_2 != 9) | by_key(_2, bins, min(_1).ignoring_nan().or_else(5.)));
   }
+}
+
+TEST_CASE("by_key, emulated: windows of digits of exact sums, of numbers near each other and far, and of what is not finite") {
+  auto const all = [&](auto const& r) { same<in_windows, windows_in_ranges, windows_in_bulk, windows_in_hot_slots>(r); };
+  auto const far = [](auto x) {
+    using T = std::remove_cvref_t<decltype(x[0])>;
+    std::mt19937 random(7);
+    for (std::size_t i = 0; i < x.size(); i += 5) x[i] = std::ldexp(x[i], int(random() % 200) - 100);
+    for (std::size_t i = 1; i < x.size(); i += 7) x[i] = T(0);
+    x[9] = std::numeric_limits<T>::denorm_min(), x[10] = -std::numeric_limits<T>::max() / 4, x[11] = std::numeric_limits<T>::max();
+    return x;
+  };
+  for (std::size_t const n : {std::size_t(700), std::size_t(5003)}) // fewer than a sample has, and more
+    for (bool const in_runs : {false, true}) {
+      auto const keys = keys_of(n, in_runs);
+      auto const near = numbers<float>(n);
+      auto const far_apart = far(near);
+      auto with_special = far_apart;
+      with_special[40] = std::numeric_limits<float>::infinity(), with_special[n - 3] = std::numeric_limits<float>::quiet_NaN(), with_special[n - 1] = -std::numeric_limits<float>::infinity();
+      all(from(near, keys) | by_key(_2, bins, sum(_1), count, variance(_1), sum(_1 * _1).where(_1 > 1.f)));
+      for (auto const& x : {far_apart, with_special}) all(from(x, keys) | filter(_2 != 3) | by_key(_2, bins, sum(_1), sum(_1 * _1), max(_1)));
+      auto const wide = numbers<double>(n), wide_and_far = far(wide);
+      all(from(wide, keys) | by_key(_2, bins, sum(_1), mean(_1)));
+      all(from(wide_and_far, near, keys) | by_key(_3, bins, sum(_1), sum(_1 * _1), covariance(_1, _2)));
+    }
 }
 
 TEST_CASE("by_key, emulated: values and their places, in one word and in two, of ties, NaN and slots of nothing") {

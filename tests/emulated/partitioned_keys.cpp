@@ -36,6 +36,14 @@ constexpr keys_plan in_runs(int load) {
 template <int Load, int Run>
 constexpr partitioned_keys_plan plan_of{of_block, in_runs(Load), 48, threads_of_partitions, 8, Load, Run, 2};
 
+/// The same with windows of the digits of exact sums.
+template <int Load, int Run>
+constexpr partitioned_keys_plan in_windows = [] {
+  partitioned_keys_plan p = plan_of<Load, Run>;
+  p.table.digits_in_windows = p.in_runs.digits_in_windows = true;
+  return p;
+}();
+
 /// The memory of all answers after all launches; whether keys were found to come in runs.
 struct folded {
   std::vector<std::vector<u64>> answers;
@@ -59,6 +67,9 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
   }
   u64 stray[3]{0, 0, 0};
   memory.stray = stray;
+  u32 windows[max_keyed_folds];
+  std::memset(windows, 0xab, sizeof windows);
+  memory.windows = windows;
   answer_arrays to{};
   for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
     out.answers.push_back(unwritten(slots * 8));
@@ -92,15 +103,18 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
 }
 
 /// In one pass and part, and in several of both.
-template <partitioned_keys_plan P, class R>
+template <partitioned_keys_plan... P, class R>
 void same(R const& r, bool in_runs = false) {
   INFO(text_of(r));
   auto const d = get<0>(r.folds).bind(r.pipe);
   auto const right = run(r, on::cpu);
-  auto const at_once = folded_by_kernels<P>(d, r.pipe.source, 15, elements, 100'000);
-  same_answers(right, at_once.answers);
-  CHECK(at_once.in_runs == in_runs);
-  same_answers(right, folded_by_kernels<P>(d, r.pipe.source, 6, 2 * P.elements_of_tile(), 500).answers);
+  auto const check = [&]<partitioned_keys_plan Plan>() {
+    auto const at_once = folded_by_kernels<Plan>(d, r.pipe.source, 15, elements, 100'000);
+    same_answers(right, at_once.answers);
+    CHECK(at_once.in_runs == in_runs);
+    same_answers(right, folded_by_kernels<Plan>(d, r.pipe.source, 6, 2 * Plan.elements_of_tile(), 500).answers);
+  };
+  (check.template operator()<P>(), ...);
 }
 
 enum class kind_of_keys { even, hot, nearly_sorted, sorted };
@@ -131,7 +145,7 @@ TEST_CASE("partitioned keys, emulated: exact sums and others, of partitions in a
   for (auto const kind : {kind_of_keys::even, kind_of_keys::hot, kind_of_keys::nearly_sorted}) {
     CAPTURE(int(kind));
     auto const keys = keys_of(kind);
-    same<plan_of<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count));
+    same<plan_of<4, 32>, in_windows<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count));
     if (kind == kind_of_keys::hot) continue;
     same<plan_of<1, 8>>(from(x, keys) | filter(_2 % 3 != 0) | by_key(_2 - 50, bins, mean(_1), max(_1).where(_1 < 3.f)).dropping_strays());
   }
@@ -142,13 +156,13 @@ TEST_CASE("partitioned keys, emulated: elements of other widths, several columns
   auto const wide = numbers<double>();
   auto const small = numbers<i8>();
   auto const keys = keys_of(kind_of_keys::even);
-  same<plan_of<4, 16>>(from(wide, keys, small) | by_key(_2, bins, sum(_1), sum(_3).checked(), min(_1)));
+  same<plan_of<4, 16>, in_windows<4, 16>>(from(wide, keys, small) | by_key(_2, bins, sum(_1), sum(_3).checked(), min(_1)));
   same<plan_of<4, 32>>(from(x, keys, small) | by_key(_2, bins, sum(_1 * _1), bit_xor(_3), count_modulo(7)));
 }
 
 TEST_CASE("partitioned keys, emulated: keys that come in runs are folded as they come") {
   auto const x = numbers<float>();
   auto const keys = keys_of(kind_of_keys::sorted);
-  same<plan_of<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count), true);
+  same<plan_of<4, 32>, in_windows<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count), true);
   same<plan_of<1, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), max(_1)), true);
 }

@@ -132,6 +132,15 @@ TEST_CASE("variances are rounded once, also where they nearly vanish") {
   for (std::size_t i = 0; i < near.size(); ++i) near[i] += static_cast<double>(i % 7) * 0x1p-20;
   check_variance(near);
   check_variance(std::vector<float>(777, 0.1f));
+  check_variance(std::vector<double>(777, 0.)); // no word of any sum
+  for (int apart : {40, 100, 190, 240}) { // sums of neighbouring words, and of words that are far from each other
+    auto x = uneven<float>(500, 11, 8);
+    x[250] *= std::ldexp(1.f, apart / 2 - 10), x[251] *= std::ldexp(1.f, -apart / 2);
+    check_variance(x);
+    std::vector<double> wide(x.begin(), x.end());
+    wide[0] = std::ldexp(1., 2 * apart), wide[1] = -wide[0];
+    check_variance(wide);
+  }
   std::vector<float> none_of_it, with_infinity(100, 1.f);
   with_infinity[50] = std::numeric_limits<float>::infinity();
   CHECK(std::isnan(run(from(none_of_it) | variance, exact, one_thread)));

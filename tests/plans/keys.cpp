@@ -111,6 +111,29 @@ TEST_CASE("few elements go in one cluster and one launch, where their folds are 
   CHECK(make_keys_plan(of_rows).blocks == 8);
 }
 
+TEST_CASE("exact sums have windows of their digits where whole ones have no room in a table of a block") {
+  auto f = scalars(1 << 24, 2000, 292); // variances of floats
+  CHECK(planning::own_bytes(f) == 292); // no window is known
+  f.bytes_in_windows = 60;
+  auto const windows = make_keys_plan(f);
+  CHECK(windows.plan.digits_in_windows);
+  CHECK(windows.plan.route == keys_route::in_shared_memory);
+  CHECK(windows.plan.ranges == 1);
+  CHECK(windows.plan.elements_per_load == 4);
+  CHECK(windows.shared_bytes == 120'000);
+  auto const changed = [&](auto const& change) {
+    auto other = f;
+    change(other);
+    return other;
+  };
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.slots = 700; })).plan.digits_in_windows);
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.rows_have_one_key = true; })).plan.digits_in_windows);
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.at.groups = 2; })).plan.digits_in_windows);
+  auto const far = make_keys_plan(changed([](auto& o) { o.slots = 100'000; }));
+  CHECK(far.plan.digits_in_windows);
+  CHECK(far.plan.hot_slots == 512); // of 64 bytes
+}
+
 TEST_CASE("values and their places are swapped two words at once where the chip does so, and sorted else") {
   auto f = scalars(1 << 24, 1000, 16);
   f.places = f.swaps_pairs = true, f.of.target = targets::h200;
@@ -308,5 +331,5 @@ TEST_CASE("elements on rows are walked in order: together, as one for all, or on
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
         "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .digits_in_windows = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
 }

@@ -43,11 +43,14 @@ keys_facts with(keys_facts f, auto const& change) {
 TEST_CASE("elements are partitioned where their slots have no room in a block and each of them takes two atomics") {
   i64 const n = 1 << 24;
   CHECK(partitions_of(sums(n, 4000)) == 0); // two ranges
-  CHECK(partitions_of(sums(n, 5000)) == 3);
-  CHECK(partitions_of(sums(n, 100'000)) == 50);
+  CHECK(partitions_of(sums(n, 5000)) == 20); // of 256 slots
+  CHECK(partitions_of(sums(n, 100'000)) == 264); // two a multiprocessor
+  CHECK(partitions_of(sums(n, 1'000'000)) == 500); // of as many slots as a block has room for
+  CHECK(partitions_of(with(sums(n, 1'000'000), [](auto& f) { f.bytes_in_windows = 24; })) == 264);
+  CHECK(partitions_of(with(sums(n, 18'000), [](auto& f) { f.bytes_in_windows = 24; })) == 0); // two ranges
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.atomics_of_element = 1; })) == 0);
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.own_cell_bytes = 8; })) == 0); // four ranges of little
-  CHECK(partitions_of(with(sums(n, 400'000), [](auto& f) { f.own_cell_bytes = 8; })) == 15);
+  CHECK(partitions_of(with(sums(n, 400'000), [](auto& f) { f.own_cell_bytes = 8; })) == 264);
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.own_cell_bytes = 0; })) == 0);
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.rows_have_one_key = true; })) == 0);
 }
@@ -92,7 +95,7 @@ TEST_CASE("both kernels have the room that they ask for, and every element, part
 TEST_CASE("a partition of which a tile has few elements is read by fewer threads, and wide elements have shorter tiles") {
   i64 const n = i64(1) << 27;
   auto const plan_of = [](keys_facts const& f) { return make_partitioned_keys_plan(f, partitions_of(f)).plan; };
-  CHECK(plan_of(sums(n, 100'000)).threads_per_run == 32);
+  CHECK(plan_of(sums(n, 20'000)).threads_per_run == 32);
   CHECK(plan_of(sums(n, 1'000'000)).threads_per_run == 16);
   CHECK(plan_of(sums(n, 1'900'000)).threads_per_run == 8);
   CHECK(plan_of(sums(n, 100'000)).elements_per_thread == 16);
@@ -107,8 +110,9 @@ TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly w
   auto const needs_a_sort = [](i64 elements, i64 slots) { return scalars(elements, slots, 0); };
   CHECK(are_better_exact(needs_a_sort(n, 1000), sums(n, 1000)));        // a table
   CHECK(are_better_exact(needs_a_sort(n, 100'000), sums(n, 100'000)));  // partitions
-  CHECK_FALSE(are_better_exact(needs_a_sort(n, 1'000'000), sums(n, 1'000'000))); // 16 elements a slot
-  CHECK_FALSE(are_better_exact(needs_a_sort(20'000, 1000), sums(20'000, 1000)));
+  CHECK(are_better_exact(needs_a_sort(n, 1'000'000), sums(n, 1'000'000)));
+  CHECK_FALSE(are_better_exact(needs_a_sort(n, 1'500'000), sums(n, 1'500'000))); // eleven elements a slot
+  CHECK_FALSE(are_better_exact(needs_a_sort(15'000, 1000), sums(15'000, 1000)));
   CHECK_FALSE(are_better_exact(needs_a_sort(1 << 20, 30'000), sums(1 << 20, 30'000))); // in global memory
   CHECK_FALSE(are_better_exact(needs_a_sort(n, 100), with(sums(n, 100), [](auto& f) { f.own_cell_bytes = 624; })));
   CHECK_FALSE(are_better_exact(needs_a_sort(n, 100), needs_a_sort(n, 100)));
@@ -123,10 +127,10 @@ TEST_CASE("states that no atomic combines are never in tables, and the plan is s
   CHECK(choose_any_order(sums(1 << 10, 100'000)).route == any_order_route::tables);
   CHECK(choose_any_order(scalars(1 << 10, 10, 0)).route == any_order_route::sorted_elements);
   CHECK(choose_any_order(rows(1 << 22, 64, 1000, true)).route == any_order_route::sorted_rows);
-  auto const made = make_partitioned_keys_plan(sums(1 << 24, 100'000), 50);
+  auto const made = make_partitioned_keys_plan(sums(1 << 24, 100'000), 264);
   REQUIRE(made.why_not.count == 1);
   CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
   CHECK(spell(made.plan) == "tally::partitioned_keys_plan{.table = " + spell(made.plan.table) + ", .in_runs = " + spell(made.plan.in_runs) +
-                                ", .slots_of_partition = 2000, .threads_per_block = 1024, .elements_per_thread = 16, .elements_per_load = 4, .threads_per_run = 32, "
+                                ", .slots_of_partition = 380, .threads_per_block = 1024, .elements_per_thread = 16, .elements_per_load = 4, .threads_per_run = 16, "
                                 ".tiles_in_flight = 4}");
 }

@@ -198,6 +198,14 @@ constexpr T rounded(wide_integer<Words> x, int lowest) {
   return detail::put_together<T>(fraction, lowest + unit, negative);
 }
 
+/// The product of two numbers, its lower and its upper half.
+TALLY_HD constexpr void multiply(u64 a, u64 b, u64& low, u64& high) {
+  u64 const upper = a >> 32, lower = u32(a), b_upper = b >> 32, b_lower = u32(b);
+  u64 const least = lower * b_lower, one = upper * b_lower + (least >> 32), other = lower * b_upper + u32(one);
+  low = other << 32 | u32(least);
+  high = upper * b_upper + (one >> 32) + (other >> 32);
+}
+
 /// The product of two sizes; neither may be negative.
 template <int A, int B>
 constexpr wide_integer<A + B> multiplied(wide_integer<A> const& a, wide_integer<B> const& b) {

@@ -46,6 +46,48 @@ constexpr u64 special_of(State const& s) {
 }
 } // namespace detail
 
+namespace detail {
+/// Copies the words of x from its first that is not zero on, and says which that is; false: there are more than N.
+template <int N, int Words>
+constexpr bool near_words(wide_integer<Words> const& x, wide_integer<N>& to, int& base) {
+  base = 0;
+  TALLY_ROLLED
+  while (base < Words - 1 && x.word[base] == 0)
+    ++base;
+  u64 const sign = x.negative() ? ~u64(0) : 0;
+  for (int i = 0; i < N; ++i)
+    to.word[i] = base + i < Words ? x.word[base + i] : sign;
+  bool all = to.negative() == x.negative();
+  TALLY_ROLLED
+  for (int w = base + N; w < Words; ++w)
+    all &= x.word[w] == sign;
+  return all;
+}
+
+/// Adds size * 2^(64 * at) or subtracts it, where it has room.
+template <int Words, int Fewer>
+constexpr void add_size_at(wide_integer<Words>& to, wide_integer<Fewer> const& size, int at, bool negative) {
+  wide_integer<Words> moved{};
+  for (int w = 0; w < Words; ++w)
+    moved.word[w] = w >= at && w - at < Fewer ? size.word[w - at] : 0;
+  add_size(to, moved, 1, negative);
+}
+
+/// What a covariance is the quotient of, from the sums of numbers of Near words, and of products of one more: times 2^(64 * base). False: they lie too far apart.
+template <int Near>
+constexpr bool near_covariance(wide_integer<Near> const& x, int at_x, wide_integer<Near> const& y, int at_y, wide_integer<Near + 1> const& products, int at, u64 n,
+                               wide_integer<2 * Near + 2>& above, int& base) {
+  int const at_xy = at_x + at_y;
+  base = at < at_xy ? at : at_xy;
+  above = {};
+  if (at - base > Near - 1 || at_xy - base > 1)
+    return false;
+  add_size_at(above, multiplied(size_of(products), wide_integer<1>{{n}}), at - base, products.negative());
+  add_size_at(above, multiplied(size_of(x), size_of(y)), at_xy - base, x.negative() == y.negative());
+  return true;
+}
+} // namespace detail
+
 /// (n * products - sum_x * sum_y) / (n * (n - fewer)), the covariance of n > fewer pairs of numbers of V from the exact sums of either and of their products,
 /// rounded once; NaN where one of them was not finite. The sums are exact_sum_state, or of integers up to 32 bits.
 template <class V, class To, class X, class Y, class XY>
@@ -56,12 +98,21 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
   auto const sum_y = detail::wide_sum(y);
   auto const of_products = detail::wide_sum(products);
   wide_integer<1> const number{{static_cast<u64>(n)}}, divisor{{static_cast<u64>(n - fewer)}};
+  int lowest = 0;
+  if constexpr (floating<V>) {
+    lowest = exact_range<V, 2>::lowest;
+    constexpr int near = sizeof(V) == 4 ? 2 : 3; // words of sums that are not far from the numbers
+    wide_integer<near> near_x{}, near_y{};
+    wide_integer<near + 1> near_products{};
+    wide_integer<2 * near + 2> above{};
+    int at_x = 0, at_y = 0, at = 0, base = 0;
+    if (detail::near_words(sum_x, near_x, at_x) && detail::near_words(sum_y, near_y, at_y) && detail::near_words(of_products, near_products, at) &&
+        detail::near_covariance(near_x, at_x, near_y, at_y, near_products, at, static_cast<u64>(n), above, base))
+      return rounded_quotient<To>(above, lowest + 64 * base, multiplied(number, divisor));
+  }
   wide_integer<detail::larger(sum_x.words + sum_y.words, of_products.words + 1) + 1> above{};
   detail::add_size(above, multiplied(detail::size_of(of_products), number), 1, of_products.negative());
   detail::add_size(above, multiplied(detail::size_of(sum_x), detail::size_of(sum_y)), 1, sum_x.negative() == sum_y.negative());
-  int lowest = 0;
-  if constexpr (floating<V>)
-    lowest = exact_range<V, 2>::lowest;
   return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
 }
 /// The variance from the sums of numbers and of their squares.

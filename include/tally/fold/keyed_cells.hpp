@@ -149,6 +149,23 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
                                       : cell_of<M>::kind == cell_kind::placed ? int(sizeof(typename kept_word<M, false, NumbersIn32>::type))
                                                                               : cell_of<M>::bytes;
 
+/// Digits that one number of an exact sum has bits in, or one product; and how many neighbours a window of them has: all those of a number wherever it lies
+/// in the lowest, and one more. 0: a product has more than 128 bits.
+template <class M>
+inline constexpr int digits_of_number = 0;
+template <class V, class To, int Factors>
+  requires(Factors * float_shape<V>::precision <= 128)
+inline constexpr int digits_of_number<exact_sum_monoid<V, To, Factors>> = (Factors * float_shape<V>::precision + 2 * bits_of_digit - 2) / bits_of_digit;
+template <class M>
+inline constexpr int digits_of_window = digits_of_number<M> + 1;
+/// Shared memory of a block that looks for the best windows.
+inline constexpr int bytes_to_aim_windows = 1024;
+/// The same bytes where exact sums have windows.
+template <class M, bool NumbersIn32>
+inline constexpr int own_bytes_in_windows = cell_of<M>::kind != cell_kind::digits ? own_cell_bytes<M, NumbersIn32>
+                                            : digits_of_number<M> > 0             ? digits_of_window<M> * int(sizeof(u64))
+                                                                                  : 0;
+
 /// Whether states of M that seldom meet, those of chunks of sorted rows, do so behind a lock.
 template <class M>
 inline constexpr bool meets_behind_a_lock = cell_of<M>::kind == cell_kind::placed || cell_of<M>::kind == cell_kind::locked;
@@ -195,6 +212,7 @@ struct keyed_memory {
   void* cells[max_keyed_folds];
   void* copies[max_keyed_folds]; ///< of the slots of all keys or of hot ones, where the plan has any
   u64* hot;                      ///< which those are
+  u32* windows;                  ///< the first digit of each, where the plan has any
   u32* locks;
   u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
 };

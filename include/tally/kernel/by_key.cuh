@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   extern __shared__ __align__(16) char table[];
   if constexpr (P.route == keys_route::in_one_cluster)
     return answer_in_one_cluster<P>(where, p, at, nodes, to.stray, out, table);
-  keyed_read<P, Where, Program> const read{where, p, at, to, table};
+  keyed_read<P, Where, Program> read{where, p, at, to, table};
   i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
   if (phase == keyed_phase::open)
     read.open(thread, threads);

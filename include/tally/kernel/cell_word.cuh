@@ -14,21 +14,40 @@ using primitive::operation, primitive::halves;
 /// Whose a cell is. In another block's memory its address is the mapped one.
 enum class owner { all, block, cluster };
 
-/// *at += value in the block's own shared memory, whose additions are of 32 bits; those of 64 would compare and swap until nobody comes between. The lower half
-/// comes first, and what it carries goes with the upper half, seldom anything.
-template <class T>
-__device__ __forceinline__ void add_halves(T* at, T value) {
+/// at[i * apart] += value[i] in the block's own shared memory, whose additions are of 32 bits; those of 64 would compare and swap until nobody comes between.
+/// The lower halves come first, all on their way at once, and what they carry goes with the upper halves, seldom anything.
+template <int N, class T, class I>
+__device__ __forceinline__ void add_halves(T* at, I apart, T const (&value)[N]) {
   unsigned* const half = reinterpret_cast<unsigned*>(at);
-  unsigned const low = static_cast<unsigned>(value), before = atomicAdd(half, low);
-  if (unsigned const high = static_cast<unsigned>(static_cast<u64>(value) >> 32) + (before + low < low ? 1 : 0))
-    atomicAdd(half + 1, high);
+  unsigned before[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    before[i] = atomicAdd(half + I(2 * i) * apart, static_cast<unsigned>(value[i]));
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    unsigned const low = static_cast<unsigned>(value[i]), high = static_cast<unsigned>(static_cast<u64>(value[i]) >> 32) + (before[i] + low < low ? 1 : 0);
+    if (high != 0)
+      atomicAdd(half + I(2 * i) * apart + 1, high);
+  }
+}
+
+/// *at += value; what it carries out of 64 bits. In the block's own shared memory as above.
+template <owner Of>
+__device__ __forceinline__ unsigned add_and_carry(u64* at, u64 value) {
+  if constexpr (Of == owner::block) {
+    unsigned* const half = reinterpret_cast<unsigned*>(at);
+    unsigned const low = static_cast<unsigned>(value), high = static_cast<unsigned>(value >> 32), more = high + (atomicAdd(half, low) + low < low ? 1 : 0);
+    return more == 0 ? high != 0 : atomicAdd(half + 1, more) + more < more;
+  } else {
+    return atomicAdd(reinterpret_cast<unsigned long long*>(at), value) + value < value;
+  }
 }
 
 /// *at = Op(*at, value), atomically.
 template <operation Op, owner Of, class T>
 __device__ __forceinline__ void fold_into(T* at, T value) {
   if constexpr (Of == owner::block && Op == operation::add && cuda::std::is_integral_v<T> && sizeof(T) == 8)
-    add_halves(at, value);
+    add_halves<1>(at, 0, {value});
   else if constexpr (Of == owner::block)
     primitive::fold_word<Op>(primitive::in_shared<T>(at), value);
   else if constexpr (Of == owner::cluster)

@@ -56,6 +56,7 @@ public:
         keyed_read<P.in_runs, Where, Program>(this->where, this->p, this->at, this->to, this->table).fold();
       return;
     }
+    Table::aim();
     auto& room = *reinterpret_cast<room_of_shares*>(this->table + Table::all_own_bytes() * P.slots_of_partition);
     auto const tiles = find_tiles();
     bool const has_partition = int(threadIdx.x) < from.partitions;

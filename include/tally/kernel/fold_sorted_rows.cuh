@@ -9,6 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/fold/slots.hpp>
 #include <tally/kernel/answers.cuh>
+#include <tally/kernel/digit_cells.cuh>
 #include <tally/kernel/keyed_walk.cuh>
 #include <tally/kernel/near_sums.cuh>
 #include <tally/kernel/placed_cells.cuh>

@@ -52,10 +52,14 @@ public:
     if constexpr (P.hot_keys > 0)
       if (blockIdx.x == 0)
         find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return P.threads_per_row > 0 ? bin_of_row<false>(r) : bin_of_element(r); });
+    if constexpr (P.digits_in_windows)
+      if (blockIdx.x == gridDim.x - 1)
+        aim_windows(to.windows, reinterpret_cast<unsigned*>(table), where, p, at.extent, [&](i64 e) { return walk().row_of_number(e); });
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
-  __device__ __forceinline__ void fold() const {
+  __device__ __forceinline__ void fold() {
+    Table::aim();
     if constexpr (Table::lanes_have_cells)
       if (!Table::hot_list().fill(to.hot))
         return keyed_read<without_hot_keys(P), Where, Program, SlotsOfPartition>{where, p, at, to, table}.fold();

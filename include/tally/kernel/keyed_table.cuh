@@ -9,6 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/cluster_slots.cuh>
 #include <tally/kernel/counts_in_shared.cuh>
+#include <tally/kernel/digit_windows.cuh>
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/placed_cells.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
@@ -38,12 +39,31 @@ public:
   i64 slots;
   char* table; ///< of this block, where it has one
   unsigned first = 0; ///< slot of its partition
+  int window[folds > 0 ? folds : 1] = {}; ///< the first digit that a block has of each exact sum
 
   template <class M, owner Of>
-  using cell_as = keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.numbers_in_32>::type>;
+  static constexpr bool in_window = P.digits_in_windows && Of == owner::block && cell_of<M>::kind == cell_kind::digits;
+  template <class M, owner Of>
+  using cell_as = cuda::std::conditional_t<in_window<M, Of>, window_cell<M>, keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.numbers_in_32>::type>>;
   template <int I, owner Of>
   using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Of>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
+  /// The cells of all from the word on that the first of a block's own is given to.
+  template <int I>
+  __device__ __forceinline__ char* given_to() const {
+    if constexpr (in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>)
+      return cells_of(I) + window[I] * stride() * i64(sizeof(u64));
+    else
+      return cells_of(I);
+  }
+  /// Takes the windows that a sample found.
+  __device__ __forceinline__ void aim() {
+    if constexpr (P.digits_in_windows)
+      for_each_index<folds>([&](auto i) {
+        if constexpr (in_window<typename nth_t<i, Leaves...>::monoid_type, owner::block>)
+          window[i] = int(to.windows[i]);
+      });
+  }
   /// Slots between two words of a cell of all.
   __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots) : slots; }
   /// How many slots a block has to itself, and which is the first.
@@ -122,7 +142,7 @@ public:
       unsigned const n = left < own_slots() ? unsigned(left < 0 ? 0 : left) : own_slots(), turned = unsigned(i64(n / 4) * block() / blocks()) * 4;
       for_each_index<folds>([&](auto i) {
         if constexpr (given_in_bulk<typename nth_t<i, Leaves...>::monoid_type>)
-          cell<i, owner::block>::give_in_bulk(own_cells(i), own_cell_count(), cells_of(i), stride(), first_own(), n, turned);
+          cell<i, owner::block>::give_in_bulk(own_cells(i), own_cell_count(), given_to<i>(), stride(), first_own(), n, turned);
       });
     }
     if constexpr (in_cluster)
@@ -135,7 +155,7 @@ public:
           for_each_index<folds>([&](auto i) {
             using M = typename nth_t<i, Leaves...>::monoid_type;
             if constexpr (!summed_first<M> && (hot || !given_in_bulk<M>))
-              cell<i, owner::block>::give(own_cells(i), own_cell_count(), g, cells_of(i), stride(), slot, get<i>(p.leaves).monoid);
+              cell<i, owner::block>::give(own_cells(i), own_cell_count(), g, given_to<i>(), stride(), slot, get<i>(p.leaves).monoid);
           });
       }
     if constexpr ((false || ... || summed_first<typename Leaves::monoid_type>))
@@ -201,6 +221,8 @@ public:
         if constexpr (!adds_once_a_warp<M, in_cluster>) {
           for (int v = 0; v < V; ++v)
             add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
+        } else if constexpr (in_window<M, Of>) {
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], slot_of_all{cells_of(i), stride(), g}, numbers_of<V>(l, row_at));
         } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
           cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
         } else {
@@ -239,6 +261,8 @@ public:
     unpack([&](auto const&... v) {
       if constexpr (is_once<K, Of>)
         add_state<K, Of>(l.monoid.lift(r.position, v.eval(r)...), count, slot, base, g);
+      else if constexpr (in_window<typename nth_t<K, Leaves...>::monoid_type, Of>)
+        cell<K, Of>::add(base, count, slot, window[K], slot_of_all{cells_of(K), stride(), g}, l.monoid, v.eval(r)...);
       else
         cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...);
     }, l.values);
@@ -295,7 +319,7 @@ private:
           } else {
 #pragma unroll 1
             for (unsigned lane = 0; lane < 32; ++lane)
-              cell<i, owner::block>::give(own_cells(i), own_cell_count(), from + lane, cells_of(i), stride(), hot_bin(key), get<i>(p.leaves).monoid);
+              cell<i, owner::block>::give(own_cells(i), own_cell_count(), from + lane, given_to<i>(), stride(), hot_bin(key), get<i>(p.leaves).monoid);
           }
         });
   }

@@ -4,7 +4,7 @@
 // other. Layer 4.
 #pragma once
 
-#include <tally/kernel/keyed_cells.cuh>
+#include <tally/kernel/digit_cells.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
 namespace tally::inline v0::kernel {

@@ -33,6 +33,7 @@ struct keys_facts {
   bool places = false;      ///< some fold keeps a place beside a value
   bool swaps_pairs = false; ///< some fold swaps two words at once
   bool swaps_floats = false; ///< some fold adds floats, in a block's table by comparing and swapping until nobody comes between
+  int bytes_in_windows = 0;  ///< own_cell_bytes where exact sums have windows of their digits; 0: there are none, or one has none
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
   /// Whether atomics fold every element into a table.
   constexpr bool in_tables() const { return own_cell_bytes > 0 && (!swaps_pairs || of.target.compute_major >= 9); }
@@ -52,15 +53,21 @@ namespace planning {
 
 /// Room for a block's own table, leaving some for the system: of the 227 KiB of an H200.
 constexpr i64 shared_bytes_for_table(facts const& f) { return f.target.shared_bytes_per_block - 2048; }
+/// Whether exact sums have windows of their digits in a block's own table: where whole ones have no room in one. docs/decisions/digits_have_windows.md.
+constexpr bool digits_in_windows(keys_facts const& f) {
+  return f.bytes_in_windows > 0 && f.at.groups == 1 && !f.rows_have_one_key && f.slots * f.own_cell_bytes > shared_bytes_for_table(f.of);
+}
+/// Of all folds of one slot, in a block's own table as it is kept; 0: some fold cannot be.
+constexpr int own_bytes(keys_facts const& f) { return digits_in_windows(f) ? f.bytes_in_windows : f.own_cell_bytes; }
 /// Hot keys that are told apart, at most. Those of elements have a cell for every lane where floats are added as they come, elements are enough, cells
 /// small and replicas few: docs/decisions/lanes_have_their_own_sums.md.
 inline constexpr int most_hot_keys = 32, most_bytes_of_hot_cell = 16, replicas_instead_of_hot_cells = 4;
 inline constexpr i64 elements_worth_hot_cells = i64(1) << 20;
 constexpr bool has_hot_cells(keys_facts const& f) {
-  return f.swaps_floats && !f.rows_have_one_key && f.at.groups == 1 && f.own_cell_bytes <= most_bytes_of_hot_cell && f.at.extent >= elements_worth_hot_cells;
+  return f.swaps_floats && !f.rows_have_one_key && f.at.groups == 1 && own_bytes(f) <= most_bytes_of_hot_cell && f.at.extent >= elements_worth_hot_cells;
 }
 constexpr i64 bytes_of_hot_cells(keys_facts const& f) {
-  return has_hot_cells(f) ? i64(most_hot_keys) * 32 * f.own_cell_bytes + (hot_places(most_hot_keys) + 1) * i64(sizeof(u64)) : 0;
+  return has_hot_cells(f) ? i64(most_hot_keys) * 32 * own_bytes(f) + (hot_places(most_hot_keys) + 1) * i64(sizeof(u64)) : 0;
 }
 /// Room for slots in a block's own table.
 constexpr i64 shared_bytes_for_slots(keys_facts const& f) { return shared_bytes_for_table(f.of) - bytes_of_hot_cells(f); }
@@ -74,7 +81,7 @@ inline constexpr int most_replicas = 8, most_replicas_of_floats = 32;
 constexpr int choose_replicas(keys_facts const& f, i64 slots_of_block) {
   if (f.only_counts)
     return 1;
-  i64 const bytes = slots_of_block * f.own_cell_bytes, room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_slots(f);
+  i64 const bytes = slots_of_block * own_bytes(f), room = f.rows_have_one_key ? bytes_for_replicas : shared_bytes_for_slots(f);
   i64 const elements_of_multiprocessor = f.at.extent * f.at.groups / f.of.target.multiprocessors;
   int const most = f.swaps_floats && !f.rows_have_one_key ? most_replicas_of_floats : most_replicas;
   int replicas = 1;
@@ -192,14 +199,14 @@ constexpr i64 choose_ranges(keys_facts const& f, why_not_list& why) {
   }
   if (f.rows_have_one_key && f.folds_neighbours() && f.at.groups >= 4 && (f.slots > slots_of_rows || choose_neighbours(f) >= 4))
     return 0;
-  i64 const room = shared_bytes_for_slots(f) / f.own_cell_bytes;
+  i64 const room = shared_bytes_for_slots(f) / own_bytes(f);
   i64 const ranges = f.slots == 0 ? 1 : (f.slots - 1) / room + 1;
   bool const are_few = f.at.groups == 1 && ranges <= most_ranges;
   if (ranges == 1 || (are_few && !f.looks_keys_up))
     return ranges;
   if (are_few)
     why.add("ranges of slots", "each of {0} would look all keys up", -1, ranges);
-  why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, f.own_cell_bytes);
+  why.add("table of a block", "{0} slots of {1} bytes do not fit", -1, f.slots, own_bytes(f));
   return 0;
 }
 /// Copies of all slots while one is so small that its few lines are what reds wait for; of hot keys else, found by a sample, so many that
@@ -231,7 +238,7 @@ constexpr bool asks_ahead(keys_facts const& f) {
 inline constexpr i64 bytes_worth_the_bulk_engine = 16 * 1024;
 /// Whether it folds tables of so many slots into that of all: replicas of a slot are not beside each other.
 constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_of_block) {
-  i64 const bytes = slots_given_in_bulk(slots_of_block) * f.own_cell_bytes;
+  i64 const bytes = slots_given_in_bulk(slots_of_block) * own_bytes(f);
   bool const any = f.gives_words || (f.counts && p.numbers_in_32);
   return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
 }
@@ -248,9 +255,9 @@ constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   bool const long_enough = f.at.extent * f.at.groups >= elements_worth_a_cluster;
   bool const resides = f.of.target.max_cluster_blocks >= blocks_of_cluster && f.of.target.multiprocessors >= blocks_of_cluster;
   bool const counts_too_far = f.counts && !out.plan.numbers_in_32; // a cell of a cluster has 32 bits
-  if (!resides || !f.meet_in_clusters || f.looks_keys_up || f.own_cell_bytes > most_bytes_in_cluster || !long_enough || counts_too_far)
+  if (!resides || !f.meet_in_clusters || f.looks_keys_up || own_bytes(f) > most_bytes_in_cluster || !long_enough || counts_too_far)
     return;
-  i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / f.own_cell_bytes);
+  i64 const room = blocks_of_cluster * ((shared_bytes_for_table(f.of) - out.shared_bytes) / own_bytes(f));
   i64 const wanted = f.slots / 100 * (f.integers ? most_percent_in_cluster : most_percent_of_floats);
   i64 const of_block = least_of(room, wanted) / (blocks_of_cluster * slots_of_page) * slots_of_page, all = blocks_of_cluster * of_block;
   if (all < f.slots / 100 * least_percent_in_cluster)
@@ -258,7 +265,7 @@ constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
   out.plan.cluster_blocks = int(blocks_of_cluster);
   out.plan.slots_in_cluster = int(of_block);
   out.plan.gives_in_bulk = true;
-  out.shared_bytes += of_block * f.own_cell_bytes;
+  out.shared_bytes += of_block * own_bytes(f);
 }
 
 /// Reads so short that one launch of one cluster ends sooner than three of a grid: that many atomics on integers, of few bytes a slot. us of a call of
@@ -267,7 +274,7 @@ constexpr void choose_slots_of_cluster(keys_facts const& f, keys_planned& out) {
 inline constexpr i64 atomics_of_one_cluster = i64(1) << 18, bytes_of_slot_in_one_cluster = 16, blocks_of_one_cluster = 8;
 constexpr bool goes_in_one_cluster(keys_facts const& f) {
   i64 const atomics = f.at.extent * f.at.groups * f.atomics_of_element;
-  return f.short_atomics && f.own_cell_bytes <= bytes_of_slot_in_one_cluster && atomics <= atomics_of_one_cluster && f.of.target.compute_major >= 9 &&
+  return f.short_atomics && own_bytes(f) <= bytes_of_slot_in_one_cluster && atomics <= atomics_of_one_cluster && f.of.target.compute_major >= 9 &&
          f.of.target.max_cluster_blocks >= blocks_of_one_cluster;
 }
 
@@ -276,7 +283,7 @@ constexpr bool goes_in_one_cluster(keys_facts const& f) {
 inline constexpr i64 bytes_in_flight_of_thread = 160;
 constexpr int choose_loads_of_elements(keys_facts const& f, keys_plan const& p) {
   i64 const bytes = 4 * p.elements_per_load * f.of.bytes_per_row();
-  return f.own_cell_bytes > 16 || (p.route == keys_route::in_shared_memory && !f.only_counts && bytes > bytes_in_flight_of_thread) ? 2 : 4;
+  return own_bytes(f) > 16 || (p.route == keys_route::in_shared_memory && !f.only_counts && bytes > bytes_in_flight_of_thread) ? 2 : 4;
 }
 
 } // namespace planning
@@ -285,7 +292,8 @@ constexpr int choose_loads_of_elements(keys_facts const& f, keys_plan const& p) 
 constexpr keys_planned make_keys_plan(keys_facts const& f) {
   keys_planned out{};
   keys_plan& p = out.plan;
-  bool const light = f.own_cell_bytes > 0 && f.own_cell_bytes <= planning::light_cell_bytes;
+  int const own_bytes = planning::own_bytes(f);
+  bool const light = own_bytes > 0 && own_bytes <= planning::light_cell_bytes;
   i64 const ranges = planning::choose_ranges(f, out.why_not), multiprocessors = f.of.target.multiprocessors;
   p.route = ranges > 0 ? keys_route::in_shared_memory : keys_route::in_global_memory;
   planning::choose_walk(f, p, light);
@@ -293,11 +301,12 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = p.cluster_blocks = 1;
   i64 elements = f.at.extent * f.at.groups;
   p.numbers_in_32 = (f.counts || f.places) && fits_numbers_in_32(elements);
+  p.digits_in_windows = planning::digits_in_windows(f);
   i64 resident = 4;
   if (ranges == 1 && planning::goes_in_one_cluster(f)) {
     p.route = keys_route::in_one_cluster;
     p.cluster_blocks = int(planning::blocks_of_one_cluster);
-    out.shared_bytes = told_behind(f.slots * f.own_cell_bytes) + bytes_told;
+    out.shared_bytes = told_behind(f.slots * own_bytes) + bytes_told;
     resident = 1;
   } else if (p.route == keys_route::in_shared_memory) {
     p.ranges = int(ranges);
@@ -305,14 +314,14 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
     p.replicas = planning::choose_replicas(f, slots_of_block);
     p.gives_in_bulk = planning::gives_in_bulk(f, p, slots_of_block);
     p.hot_keys = planning::has_hot_cells(f) && p.replicas < planning::replicas_instead_of_hot_cells ? planning::most_hot_keys : 0;
-    out.shared_bytes = p.replicas * (p.gives_in_bulk ? slots_given_in_bulk(slots_of_block) : slots_of_block) * f.own_cell_bytes + (p.hot_keys > 0 ? planning::bytes_of_hot_cells(f) : 0);
+    out.shared_bytes = p.replicas * (p.gives_in_bulk ? slots_given_in_bulk(slots_of_block) : slots_of_block) * own_bytes + (p.hot_keys > 0 ? planning::bytes_of_hot_cells(f) : 0);
     while (resident > 1 && resident * (out.shared_bytes + 2048) > f.of.target.shared_bytes_per_block)
       resident /= 2;
   } else if (light && !f.rows_have_one_key) {
     p.hot_slots = 4096;
-    while (p.hot_slots * (f.own_cell_bytes + 4) > 48 * 1024)
+    while (p.hot_slots * (own_bytes + 4) > 48 * 1024)
       p.hot_slots /= 2;
-    out.shared_bytes = i64(p.hot_slots) * (f.own_cell_bytes + 4);
+    out.shared_bytes = i64(p.hot_slots) * (own_bytes + 4);
     planning::choose_slots_of_cluster(f, out);
     if (p.cluster_blocks > 1)
       resident = 1;

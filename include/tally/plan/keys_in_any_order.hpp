@@ -34,7 +34,7 @@ constexpr any_order_choice choose_any_order(keys_facts const& f) {
 /// partitioned either way, for floats of a hot key wait for each other in the table of its partition, and digits do not. Cells of exact folds are in shared
 /// memory then, and have the bytes of those of floats, not of doubles. The figures: docs/decisions/fast_folds_are_exact_where_that_is_quicker.md.
 inline constexpr int most_bytes_of_exact_cell = 512;
-inline constexpr i64 elements_of_exact_slot = 32; ///< so that tables are emptied, given and read for less than a sort takes
+inline constexpr i64 elements_of_exact_slot = 16; ///< so that tables are emptied, given and read for less than a sort takes
 constexpr bool are_better_exact(keys_facts const& as_they_are, keys_facts const& exactly) {
   why_not_list of_tables{};
   any_order_route const direct = choose_any_order(as_they_are).route, other = choose_any_order(exactly).route;

@@ -53,9 +53,15 @@ constexpr int travelling_bytes(keys_facts const& f) {
 /// ranges. 2^27 f32 by 5000 keys, three ranges of exact sums and as many partitions: 1390 and 1324 us; by 10^5, four ranges of sums and counts as they come 924
 /// and 1340, of greatest numbers 643 and 1164 (H100, 2026-11-27).
 inline constexpr i64 ranges_before_partitions = 2, most_bytes_in_ranges = 16;
-/// Slots of a block that folds.
+/// Slots that a block which folds has room for.
+constexpr i64 room_of_partition(keys_facts const& f) {
+  return own_bytes(f) == 0 ? 0 : least_of((shared_bytes_for_table(f.of) - i64(sizeof(room_of_shares))) / own_bytes(f), 65532) / 4 * 4;
+}
+/// Partitions for each block that folds, so that few blocks give a slot what they have of it; but slots enough that lanes seldom meet.
+inline constexpr i64 partitions_of_block = 2, least_slots_of_partition = 256;
 constexpr i64 slots_of_partition(keys_facts const& f) {
-  return f.own_cell_bytes == 0 ? 0 : least_of((shared_bytes_for_table(f.of) - i64(sizeof(room_of_shares))) / f.own_cell_bytes, 65532) / 4 * 4;
+  i64 const shared = (f.slots - 1) / (partitions_of_block * f.of.target.multiprocessors) + 1, enough = shared > least_slots_of_partition ? shared : least_slots_of_partition;
+  return least_of(room_of_partition(f), (enough + 3) / 4 * 4);
 }
 
 /// Elements of a thread: what travels stays in its registers from the load to the tile, and a block has room for a tile.
@@ -71,8 +77,8 @@ constexpr int partitioned_of_thread(keys_facts const& f) {
 constexpr i64 choose_partitions(keys_facts const& f, why_not_list& why) {
   why_not_list of_tables{};
   i64 const elements = f.at.extent, of_partition = slots_of_partition(f), ranges = choose_ranges(f, of_tables);
-  bool const in_tables = ranges > 0 && (ranges <= ranges_before_partitions || f.own_cell_bytes <= most_bytes_in_ranges);
-  if (f.rows_have_one_key || f.own_cell_bytes == 0 || f.atomics_of_element < 2 || in_tables || f.at.groups != 1)
+  bool const in_tables = ranges > 0 && (ranges <= ranges_before_partitions || own_bytes(f) <= most_bytes_in_ranges);
+  if (f.rows_have_one_key || own_bytes(f) == 0 || f.atomics_of_element < 2 || in_tables || f.at.groups != 1)
     return 0;
   auto const refuse = [&](char const* reason, i64 number_0 = 0, i64 number_1 = 0) {
     why.add("partitions of slots", reason, -1, number_0, number_1);
@@ -104,7 +110,7 @@ constexpr int threads_of_run(i64 elements_of_tile, i64 partitions) {
 /// Slots of a block that it keeps to itself while keys come in runs: a power of two, in the room of a partition, with a word that says whose they are.
 constexpr int slots_kept_in_runs(keys_facts const& f) {
   int slots = 4096;
-  while (slots * i64(f.own_cell_bytes + 4) > slots_of_partition(f) * f.own_cell_bytes)
+  while (slots * i64(own_bytes(f) + 4) > room_of_partition(f) * own_bytes(f))
     slots /= 2;
   return slots;
 }
@@ -122,6 +128,7 @@ constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& 
   p.table.blocks_per_multiprocessor = p.table.replicas = p.table.ranges = p.table.copies = p.table.cluster_blocks = 1;
   p.table.elements_per_load = p.table.loads_in_flight = 1;
   p.table.in_order = true;
+  p.table.digits_in_windows = planning::digits_in_windows(f);
   p.table.numbers_in_32 = f.counts && fits_numbers_in_32(f.at.extent);
   p.in_runs = p.table;
   p.in_runs.route = keys_route::in_global_memory;
@@ -147,7 +154,8 @@ constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& 
   i64 const share = out.part / (multiprocessors * planning::shares_of_block * out.passes);
   out.share = share > of_tile ? share : of_tile;
   out.fold_blocks = multiprocessors;
-  out.fold_shared_bytes = p.slots_of_partition * i64(f.own_cell_bytes) + i64(sizeof(room_of_shares));
+  i64 const slot_bytes = planning::own_bytes(f), of_table = p.slots_of_partition * slot_bytes + i64(sizeof(room_of_shares)), of_runs = p.in_runs.hot_slots * (slot_bytes + i64(sizeof(u32)));
+  out.fold_shared_bytes = of_table > of_runs ? of_table : of_runs;
   out.why_not.add("tables of slots", "a copy of the elements in the order of {1} partitions takes less than {0} atomics an element in global memory", -1, i64(f.atomics_of_element), partitions);
   return out;
 }

@@ -138,7 +138,16 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
                                    words_of(static_cast<typename Program::states const*>(nullptr))};
     return t;
   }
-  static constexpr int own_cell_bytes(bool numbers_in_32) { return numbers_in_32 ? own_cell_bytes_of_all<true>() : own_cell_bytes_of_all<false>(); }
+  static constexpr int own_cell_bytes(bool numbers_in_32) {
+    return numbers_in_32 ? of_all(tally::own_cell_bytes<typename Leaves::monoid_type, true>...) : of_all(tally::own_cell_bytes<typename Leaves::monoid_type, false>...);
+  }
+  /// The same where exact sums have windows of their digits; 0: there are none, or one has none.
+  static constexpr int bytes_in_windows(bool numbers_in_32) {
+    bool const any = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::digits));
+    return !any            ? 0
+           : numbers_in_32 ? of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, true>...)
+                           : of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, false>...);
+  }
   /// Bytes of the neighbours of all folds that `red` takes at once; 0 where it does not.
   static constexpr int neighbour_bytes() {
     constexpr int first = bytes_of_neighbour<nth_t<0, Leaves...>>;
@@ -164,10 +173,10 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }(indices_up_to<int(sizeof...(Leaves))>{});
 
 private:
-  template <bool NumbersIn32>
-  static constexpr int own_cell_bytes_of_all() {
-    bool const all = (true && ... && (tally::own_cell_bytes<typename Leaves::monoid_type, NumbersIn32> > 0));
-    return all ? (0 + ... + tally::own_cell_bytes<typename Leaves::monoid_type, NumbersIn32>) : 0;
+  /// Of cells of which every fold has one, else 0.
+  template <class... Bytes>
+  static constexpr int of_all(Bytes... of_each) {
+    return (true && ... && (of_each > 0)) ? (0 + ... + of_each) : 0;
   }
 };
 
@@ -188,7 +197,7 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
   bool const in_32 = fits_numbers_in_32(at.extent * at.groups);
   return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(in_32), rows_have_one_key<Where>(p, at),
           types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>,
-          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32), types::swaps_floats};
+          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32), types::swaps_floats, types::bytes_in_windows(in_32)};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.

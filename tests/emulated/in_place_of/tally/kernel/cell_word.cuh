@@ -38,6 +38,15 @@ void fold_into(T* at, T value) {
   if (Of == owner::cluster ? !own && !emulated::cluster().keeps(place) : own != (Of == owner::block)) FAIL("a word of another memory than the instruction's");
   *at = folded<Op>(*at, value);
 }
+template <int N, class T, class I>
+void add_halves(T* at, I apart, T const (&value)[N]) {
+  for (int i = 0; i < N; ++i) fold_into<operation::add, owner::block>(at + I(i) * apart, value[i]);
+}
+template <owner Of>
+unsigned add_and_carry(u64* at, u64 value) {
+  fold_into<operation::add, Of>(at, value);
+  return *at < value;
+}
 template <owner Of>
 word_pair look_at_pair(word_pair* at) {
   CHECK(reinterpret_cast<std::uintptr_t>(at) % alignof(word_pair) == 0);

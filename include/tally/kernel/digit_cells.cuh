@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Cells of exact sums: digits to which numbers are added in any order, and what came that has none. Layer 4.
+#pragma once
+
+#include <tally/kernel/keyed_cells.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// V floats of a lane, handed over in registers.
+template <int V>
+struct floats_of_lane {
+  float of[V];
+};
+
+/// The digits of an exact sum; their carries stay where they are until the sum is read.
+template <class M, owner Of, class Word>
+struct keyed_cell<M, Of, Word, cell_kind::digits> {
+  static constexpr int digits = cell_of<M>::digits;
+  static constexpr int bytes = cell_of<M>::bytes;
+  using word = u64;
+  template <class I>
+  struct digit_words {
+    char* base;
+    I slots, g;
+    __device__ __forceinline__ void add_at(int bit, u64 magnitude, bool negative) {
+      int const d = bit / bits_of_digit, shift = bit - d * bits_of_digit;
+      if constexpr (float_in_two) {
+        u64 const both = magnitude << shift; // of at most 24 bits
+        if constexpr (Of == owner::block) {
+          word const part[2] = {negative ? word(0) - (both & of_digit) : both & of_digit, negative ? word(0) - (both >> bits_of_digit) : both >> bits_of_digit};
+          add_halves(cells::word<word>(base, slots, g, d), slots, part);
+        } else {
+          add_part(d, both & of_digit, negative);
+          add_part(d + 1, both >> bits_of_digit, negative);
+        }
+      } else {
+        add_digits(d, shift, magnitude, negative);
+      }
+    }
+    __device__ __forceinline__ void add_word(int bit, u64 magnitude, bool negative) {
+      add_digits(bit / bits_of_digit, bit % bits_of_digit, magnitude, negative);
+    }
+
+  private:
+    static constexpr bool float_in_two = M::factors == 1 && cuda::std::same_as<typename M::number, float>;
+    static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
+    __device__ __forceinline__ void add_part(int d, u64 part, bool negative) {
+      if (part != 0)
+        fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
+    }
+    __device__ __noinline__ void add_digits(int d, int shift, u64 magnitude, bool negative) {
+      u64 low = magnitude << shift, high = shift != 0 ? magnitude >> (64 - shift) : 0;
+#pragma unroll 1
+      for (; (low | high) != 0; ++d) {
+        add_part(d, low & of_digit, negative);
+        low = low >> bits_of_digit | high << (64 - bits_of_digit);
+        high >>= bits_of_digit;
+      }
+    }
+  };
+  template <class I>
+  struct special_word {
+    char* base;
+    I slots, g;
+    __device__ __forceinline__ void operator|=(u64 bits) { fold_into<operation::bit_or, Of>(cells::word<word>(base, slots, g, digits), word(bits)); }
+  };
+  template <class I>
+  struct digits_at {
+    char* base;
+    I slots, g;
+    __device__ __forceinline__ void add(int d, word sum) const { fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), sum); }
+    __device__ __forceinline__ void special(word came) const { fold_into<operation::bit_or, Of>(cells::word<word>(base, slots, g, digits), came); }
+  };
+  template <class I>
+  struct sink {
+    digit_words<I> sum;
+    special_word<I> special;
+  };
+  template <class I>
+  __device__ static void open(char* base, I slots, I g, M const&) {
+    for (int d = 0; d <= digits; ++d)
+      *cells::word<word>(base, slots, g, d) = 0;
+  }
+  template <class I, class... Vs>
+  __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const& m, i64, Vs... values) {
+    sink<I> s{{base, slots, g}, {base, slots, g}};
+    m.add(s, static_cast<typename M::number>(values)...);
+  }
+  template <class I>
+  __device__ static void add_state(char* base, I slots, I g, u32*, M const&, typename M::state const& s) {
+    digit_words<I> to{base, slots, g};
+    auto const size = detail::size_of(s.sum);
+#pragma unroll 1
+    for (int w = 0; w < size.words; ++w)
+      to.add_word(64 * w, size.word[w], s.sum.negative());
+    if (s.special != 0)
+      special_word<I>{base, slots, g} |= s.special;
+  }
+  template <class I, int V>
+  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, floats_of_lane<V> const& x) {
+    add_digits_of_warp(digits_at<I>{base, slots, g}, x);
+  }
+  /// The floats of a whole warp, V a lane, digit by digit: they lie in few. Away from the loop that asks for it, whose loads in flight need the registers.
+  template <class Digits, int V>
+  __device__ __noinline__ static void add_digits_of_warp(Digits const to, floats_of_lane<V> const x) {
+    static_assert(V <= 4, "what a lane has of a digit fits in 32 bits");
+    constexpr int none = 1 << 30;
+    int digit[V], low[V], high[V];
+    u32 special = 0;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      bool const finite = is_finite(x.of[v]);
+      special |= finite ? 0 : u32(special_of(x.of[v]));
+      auto const a = take_apart(finite ? x.of[v] : 0.f);
+      int const d = a.bit / bits_of_digit, sign = a.negative ? -1 : 1;
+      u64 const both = a.fraction << (a.bit - d * bits_of_digit);
+      digit[v] = a.fraction != 0 ? d : none;
+      low[v] = sign * int(both & ((1u << bits_of_digit) - 1));
+      high[v] = sign * int(both >> bits_of_digit);
+    }
+    auto const add_digit = [&](int d, i64 sum) {
+      if (sum != 0 && threadIdx.x % 32 == 0)
+        to.add(d, word(sum));
+    };
+    for (;;) {
+      int mine = digit[0];
+#pragma unroll
+      for (int v = 1; v < V; ++v)
+        mine = digit[v] < mine ? digit[v] : mine;
+      int const d = __reduce_min_sync(whole_warp, mine);
+      if (d == none)
+        break;
+      int lows = 0, highs = 0;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        bool const here = digit[v] == d;
+        lows += here ? low[v] : 0;
+        highs += here ? high[v] : 0;
+        digit[v] = here ? none : digit[v];
+      }
+      add_digit(d, sum_of_warp(lows));
+      add_digit(d + 1, __reduce_add_sync(whole_warp, highs));
+    }
+    if (u32 const came = __reduce_or_sync(whole_warp, special); came != 0 && threadIdx.x % 32 == 0)
+      to.special(came);
+  }
+  template <class I>
+  __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
+    for (int d = 0; d < digits; ++d)
+      if (word const n = *cells::word<word>(own, own_slots, from, d))
+        fold_into<operation::add, owner::all>(cells::word<word>(base, slots, g, d), n);
+    if (word const n = *cells::word<word>(own, own_slots, from, digits))
+      fold_into<operation::bit_or, owner::all>(cells::word<word>(base, slots, g, digits), n);
+  }
+  __device__ static void give_in_bulk(char* own, unsigned own_slots, char* base, i64 slots, i64 g, unsigned n, unsigned turned) {
+    for (int d = int(threadIdx.x); d <= digits; d += int(blockDim.x)) {
+      auto* const to = cells::word<word>(base, slots, g, d);
+      auto* const from = cells::word<word>(own, own_slots, 0u, d);
+      if (d < digits)
+        fold_words_into<operation::add>(to, from, n, turned);
+      else
+        fold_words_into<operation::bit_or>(to, from, n, turned);
+    }
+  }
+  __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
+    constexpr int together = 8; // loads on their way at once
+    typename M::state s{};
+#pragma unroll 1
+    for (int first = 0; first < digits; first += together) {
+      i64 n[together];
+#pragma unroll
+      for (int d = 0; d < together; ++d)
+        n[d] = first + d < digits ? static_cast<i64>(*cells::word<word>(base, slots, g, first + d)) : 0;
+#pragma unroll
+      for (int d = 0; d < together; ++d)
+        if (n[d] != 0)
+          s.sum.add_at((first + d) * bits_of_digit, static_cast<u64>(n[d] < 0 ? -n[d] : n[d]), n[d] < 0);
+    }
+    s.special = *cells::word<word>(base, slots, g, digits);
+    return s;
+  }
+};
+
+} // namespace tally::inline v0::kernel
