@@ -94,7 +94,7 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   memory.hot = hot.data();
   answer_arrays to{};
   for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
-    answers.push_back(unwritten(slots * 8));
+    answers.push_back(unwritten(slots * 32));
     to.at[i] = answers.back().data();
   }
   std::memset(kernel::table, 0xab, sizeof kernel::table);
@@ -121,6 +121,14 @@ void same(R const& r) {
   INFO(text_of(r));
   auto const d = get<0>(r.folds).bind(r.pipe);
   auto const right = run(r, on::cpu);
+  (same_answers(right, folded_by_kernel<P>(d, r.pipe.source)), ...);
+}
+/// Under exact.
+template <keys_plan... P, class R>
+void same_exactly(R const& r) {
+  INFO(text_of(r));
+  auto const d = get<0>(r.folds).bind(answers::exactly<std::remove_cvref_t<decltype(r.pipe)>>{r.pipe});
+  auto const right = run(r, on::cpu, exact);
   (same_answers(right, folded_by_kernel<P>(d, r.pipe.source)), ...);
 }
 /// As they come: of numbers that add up in any order.
@@ -210,6 +218,7 @@ TEST_CASE("by_key, emulated: windows of digits of exact sums, of numbers near ea
       with_special[40] = std::numeric_limits<float>::infinity(), with_special[n - 3] = std::numeric_limits<float>::quiet_NaN(), with_special[n - 1] = -std::numeric_limits<float>::infinity();
       all(from(near, keys) | by_key(_2, bins, sum(_1), count, variance(_1), sum(_1 * _1).where(_1 > 1.f)));
       for (auto const& x : {far_apart, with_special}) all(from(x, keys) | filter(_2 != 3) | by_key(_2, bins, sum(_1), sum(_1 * _1), max(_1)));
+      same_exactly<in_windows, windows_in_hot_slots>(from(far_apart, keys) | by_key(_2, bins, moments<4>(_1)));
       auto const wide = numbers<double>(n), wide_and_far = far(wide);
       all(from(wide, keys) | by_key(_2, bins, sum(_1), mean(_1)));
       all(from(wide_and_far, near, keys) | by_key(_3, bins, sum(_1), sum(_1 * _1), covariance(_1, _2)));

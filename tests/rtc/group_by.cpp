@@ -100,6 +100,18 @@ TEST_CASE("sums of powers by key are digits, under exact") {
   CHECK((ptx.empty() || ptx.find("atom") != std::string::npos));
 }
 
+TEST_CASE("exact sums by key have windows of digits, of numbers and of products of up to four") {
+  auto const compiled = [](auto const& r, auto... contract) {
+    auto const e = explain(r, targets::h200, contract...);
+    CHECK(e.json().find(".digits_in_windows = true") != std::string::npos);
+    if (gpu::can_compile()) CHECK(e.ptx().find("atom.shared.add.u32") != std::string::npos);
+  };
+  auto const y = made_up<double>(1 << 20);
+  compiled(from(x, keys) | by_key(_2, 1000, variance(_1), max(_1)));
+  compiled(from(x, keys) | by_key(_2, 1000, moments<4>(_1)), exact);
+  compiled(from(y, x, keys) | by_key(_3, 500, covariance(_1, _2), mean(_1)));
+}
+
 TEST_CASE("narrow keys, conditions, filters, matrices, functions and structs of the user's own, every kind of cell") {
   auto const& chip = targets::h200;
   compiles(from(x, made_up<i8>(1 << 20)) | group_by(_2, count), chip);

@@ -6,6 +6,7 @@
 // must leave the integer that add() leaves.
 #pragma once
 
+#include <tally/base/two_sum.hpp>
 #include <tally/base/wide_integer.hpp>
 #include <tally/fold/sum.hpp>
 
@@ -139,6 +140,9 @@ struct exact_sum_monoid {
       return lower(whole(s), of);
   }
   constexpr To mean(sum_of_numbers<V> const& s, i64 n) const {
+    if constexpr (stl::same_as<To, V>)
+      if (To q{}; divided(s, n, q))
+        return q;
     auto const a = take_apart(s.high), b = take_apart(s.middle), c = take_apart(s.low);
     int const base = c.fraction != 0 ? c.bit : b.fraction != 0 ? b.bit : a.bit;
     near_sum_state<3> near{{}, base};
@@ -169,6 +173,26 @@ private:
     V const other = s.high + 2 * rest;
     bool const in_the_middle = rest != V(0) && other - s.high == 2 * rest;
     return in_the_middle && (rest < V(0) ? left < V(0) : left > V(0)) ? other : s.high;
+  }
+  /// The sum over n, where one division in hardware rounds it once: of a sum that is one number, and of one of floats that is one double, whose quotient is not in
+  /// the middle of two floats.
+  static constexpr bool divided(sum_of_numbers<V> const& s, i64 n, V& q) {
+    if (n <= 0 || n > i64(1) << float_shape<V>::precision)
+      return false;
+    if (s.middle == V(0) && s.low == V(0)) {
+      q = s.high / static_cast<V>(n);
+      return true;
+    }
+    if constexpr (stl::same_as<V, float>) {
+      double of_three = s.high, lost = 0, lost_too = 0;
+      two_sum(of_three, static_cast<double>(s.middle), lost);
+      two_sum(of_three, static_cast<double>(s.low), lost_too);
+      double const of = of_three / static_cast<double>(n), size = of < 0 ? -of : of;
+      constexpr u64 below_float = (u64(1) << 29) - 1, tie = u64(1) << 28;
+      q = static_cast<float>(of);
+      return lost == 0 && lost_too == 0 && size >= 0x1p-126 && (bits_as<u64>(of) & below_float) != tie;
+    }
+    return false;
   }
   /// Adds a * b * 2^at by partial products of halves, of at most 64 bits; a and b are below 2^53.
   template <class State>

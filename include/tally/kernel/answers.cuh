@@ -15,10 +15,10 @@ using answer_of = decltype(answers::with_one_nan(cuda::std::declval<Node const&>
     cuda::std::declval<answers::outcome<decltype(Program::leaves), typename Program::states> const&>())));
 
 /// Writes the answers of group g, whose states over `extent` elements are s, one to each array.
-template <class Program, class... Nodes>
-__device__ __forceinline__ void write_answers(Program const& p, pack<Nodes...> const& nodes, typename Program::states const& s,
+template <class Program, class States, class... Nodes>
+__device__ __forceinline__ void write_answers(Program const& p, pack<Nodes...> const& nodes, States const& s,
                                               i64 extent, answer_arrays const& to, i64 g) {
-  answers::outcome<decltype(Program::leaves), typename Program::states> const o{p.leaves, s, {extent}};
+  answers::outcome<decltype(Program::leaves), States> const o{p.leaves, s, {extent}};
   for_each_index<int(sizeof...(Nodes))>([&](auto i) {
     using T = answer_of<nth_t<i, Nodes...>, Program>;
     static_cast<T*>(to.at[i])[g] = answers::with_one_nan(get<i>(nodes).value(o));

@@ -7,6 +7,7 @@
 #include <tally/kernel/beside.cuh>
 #include <tally/kernel/exact_leaf.cuh>
 #include <tally/kernel/exact_thread.cuh>
+#include <tally/kernel/near_folds.cuh>
 #include <tally/kernel/segments.cuh>
 
 namespace tally::inline v0::kernel {
@@ -86,6 +87,7 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
   }
   /// Segments [s, s + count), `total` elements from element `origin` on, which fit a tile: as many lanes each as there are. Segment s + lane begins at
   /// element x of it and has n elements.
+  /// Sums of numbers near each other are expansions, which are quicker; a tile where one is far is folded again in windows.
   template <class All, class Tile>
   __device__ __forceinline__ static void fold_tile(All const& all, Tile& t, i64 s, int count, i64 origin, int total, int x, int n, int lane) {
     constexpr int batch = 8; // of which a tile has no more than one gap
@@ -96,14 +98,28 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
     all.stage(t, origin, total, lane);
     __syncwarp();
     auto const rows = all.template rows_in<P>(t, s + which, origin + at, at, elements);
+    auto const batches = [&](auto const& add) {
+#pragma unroll 1
+      for (int done = 0; done < longest; done += batch * lanes) {
+        int const first = done + batch * j, from = first < mine ? first : -at; // a lane without an element reads what is there and looks at nothing
+        add([&](int e) { return first + e < mine; }, [&](int e, int) { return rows.row_near(from, e); });
+      }
+    };
+    if constexpr (take_near_sums<decltype(all.nodes), Leaves...>) {
+      near_folds<Leaves...> near(all.p.leaves);
+      batches([&](auto const& on, auto const& row_at) { near.template add<batch>(on, row_at); });
+      auto const states = near.joined(lanes);
+      bool const own = j == 0 && which < count;
+      if (!__any_sync(whole_warp, own && near.far())) {
+        if (own)
+          all.answer(states, elements, s + which);
+        __syncwarp(); // before the tile is staged again
+        return;
+      }
+    }
     thread_folds<1, Program> folds(all.p.leaves);
     typename thread_folds<1, Program>::in_memory wide{};
-#pragma unroll 1
-    for (int done = 0; done < longest; done += batch * lanes) {
-      int const first = done + batch * j, from = first < mine ? first : -at; // a lane without an element reads what is there and looks at nothing
-      auto const row_at = [&](int e, int) { return rows.row_near(from, e); };
-      folds.template add<batch>(wide, [&](int e) { return first + e < mine; }, row_at, row_at);
-    }
+    batches([&](auto const& on, auto const& row_at) { folds.template add<batch>(wide, on, row_at, row_at); });
     auto const closed = folds.close(wide);
     typename Program::states states;
     for_each_index<int(sizeof...(Leaves))>([&](auto k) {

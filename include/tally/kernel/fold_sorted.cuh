@@ -60,7 +60,8 @@ struct sorted_slots : segments_of<Program, Nodes, sorted_number<P.sort>> {
     return {this->p, layout, origin_of_slot(slot), elements + begin, -begin, n - 1 < behind ? n - 1 : behind};
   }
   /// A slot without elements has the answer of the identity.
-  __device__ __forceinline__ void answer(typename Program::states const& s, i64, i64 slot) const { base::answer(s, 1, slot); }
+  template <class States>
+  __device__ __forceinline__ void answer(States const& s, i64, i64 slot) const { base::answer(s, 1, slot); }
 };
 
 template <sorted_keys_plan P, class Program, class Nodes>

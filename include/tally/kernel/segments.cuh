@@ -194,7 +194,8 @@ struct segments_of {
   __device__ __forceinline__ auto rows_in(tile<P> const& t, i64 s, i64 begin, int x, int) const {
     return tile_rows<P, Program, decltype(at.offsets)>{p, t, begin, x, {at.offsets, s}};
   }
-  __device__ __forceinline__ void answer(typename Program::states const& s, i64 n, i64 segment) const {
+  template <class States>
+  __device__ __forceinline__ void answer(States const& s, i64 n, i64 segment) const {
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const& m = get<i>(p.leaves).monoid;
       auto const& own = get<i>(s);

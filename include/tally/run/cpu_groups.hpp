@@ -12,6 +12,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/fold/groups.hpp>
 #include <tally/run/cpu_columns.hpp>
+#include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_rows.hpp>
 #include <tally/run/cpu_strip_walk.hpp>
 #include <tally/run/needs_positions.hpp>
@@ -128,19 +129,10 @@ private:
   }
   template <class Room>
   void copy(i64 first, i64 n, grid_place<int(sizeof...(Ts))> const& origin, Room const& room) const {
-    group_walker<int(sizeof...(Ts))> w(at_, first);
-    int const inner = at_.reduced_axes - 1;
-    for (i64 done = 0; done < n;) {
-      i64 const ahead = at_.reduced[inner].extent - w.index[inner], run = n - done < ahead ? n - done : ahead;
-      for_each_index<int(sizeof...(Ts))>([&](auto i) {
-        auto const* const from = get<i>(p_.columns).data + origin.offset[i] + w.place.offset[i];
-        auto* const to = get<i>(room).data() + done;
-        i64 const step = at_.reduced[inner].steps[i];
-        for (i64 e = 0; e < run; ++e) to[e] = from[e * step];
-      });
-      done += run;
-      w = {at_, first + done};
-    }
+    for_each_index<int(sizeof...(Ts))>([&](auto i) {
+      gather_along(get<i>(p_.columns).data + origin.offset[i], at_.reduced_axes, [&](int k) { return at_.reduced[k].extent; }, [&](int k) { return at_.reduced[k].steps[i]; }, first, n,
+                   get<i>(room).data());
+    });
   }
 };
 template <class Program>

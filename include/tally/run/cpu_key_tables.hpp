@@ -171,7 +171,9 @@ private:
 template <class M>
 class wide_sums {
 public:
-  wide_sums(M const& m, std::size_t slots) : m_(m), of_(slots) {}
+  wide_sums(M const& m, std::size_t slots) : m_(m), of_(slots) {
+    for (std::size_t g = 0; g < slots; ++g) of_[g] = {};
+  }
   template <class... Vs>
   void add(std::size_t slot, Vs... values) {
     m_.add(of_[slot], values...);
@@ -198,7 +200,7 @@ public:
 private:
   std::atomic_flag taken_;
   M m_;
-  std::vector<typename M::state> of_;
+  heap_array<typename M::state> of_;
 };
 
 /// Exact sums, a pair of quick words a slot.
