@@ -167,28 +167,29 @@ private:
   }
 };
 
-/// What does not fit a quick table, kept until there is enough of it to go to the wide integers at once.
+/// What does not fit a quick table: nothing at first, wide integers of all slots as soon as a worker has such an element.
 template <class M>
 class wide_sums {
 public:
-  wide_sums(M const& m, std::size_t slots) : m_(m), of_(slots) {
-    for (std::size_t g = 0; g < slots; ++g) of_[g] = {};
-  }
+  wide_sums(M const& m, std::size_t slots) : m_(m), slots_(slots) {}
+  /// Whether there are any; asked in a turn, or when no worker is left.
+  bool any() const { return of_.data() != nullptr; }
   template <class... Vs>
   void add(std::size_t slot, Vs... values) {
     m_.add(of_[slot], values...);
   }
   typename M::state& operator[](std::size_t slot) { return of_[slot]; }
   typename M::state const& operator[](std::size_t slot) const { return of_[slot]; }
-  /// As long as it lives, no other worker has one.
-  class turn {
+
+private:
+  class lock {
   public:
-    explicit turn(wide_sums& sums) : taken_(sums.taken_) {
+    explicit lock(std::atomic_flag& taken) : taken_(taken) {
       while (taken_.test_and_set(std::memory_order_acquire)) taken_.wait(true, std::memory_order_relaxed);
     }
-    turn(turn const&) = delete;
-    turn& operator=(turn const&) = delete;
-    ~turn() {
+    lock(lock const&) = delete;
+    lock& operator=(lock const&) = delete;
+    ~lock() {
       taken_.clear(std::memory_order_release);
       taken_.notify_one();
     }
@@ -197,10 +198,28 @@ public:
     std::atomic_flag& taken_;
   };
 
+public:
+  /// As long as it lives, no other worker has one, and the integers are there.
+  class turn {
+  public:
+    explicit turn(wide_sums& sums) : lock_(sums.taken_) {
+      if (!sums.any()) sums.make();
+    }
+
+  private:
+    lock lock_;
+  };
+
 private:
   std::atomic_flag taken_;
   M m_;
+  std::size_t slots_;
   heap_array<typename M::state> of_;
+
+  void make() {
+    of_ = heap_array<typename M::state>(slots_);
+    for (std::size_t g = 0; g < slots_; ++g) of_[g] = {};
+  }
 };
 
 /// Exact sums, a pair of quick words a slot.
@@ -289,10 +308,16 @@ public:
     if ((since += n) + keyed_block > i64(1) << log_room_) put_away_all(worker, from, to);
   }
   void merge(std::size_t from, std::size_t to) {
+    if (!wide_.any()) return;
     for (auto& t : of_)
-      for (std::size_t g = from; g < to; ++g) put_away(g, t[g]);
+      for (std::size_t g = from; g < to; ++g) put_away(wide_[g], t[g]);
   }
-  state const& operator()(std::size_t slot) const { return wide_[slot]; }
+  state operator()(std::size_t slot) const {
+    if (wide_.any()) return wide_[slot];
+    state s{};
+    for (auto const& t : of_) add_quick(s, t[slot]);
+    return s;
+  }
 
 private:
   struct alignas(64) counted {
@@ -335,10 +360,14 @@ private:
     since_[std::size_t(worker)].elements = 0;
     typename wide_sums<monoid_type>::turn const mine(wide_);
     quick* const t = of_[std::size_t(worker) < of_.size() ? std::size_t(worker) : 0].data(); // one a worker, or one for all
-    for (std::size_t g = from; g < to; ++g) put_away(g, t[g]);
+    for (std::size_t g = from; g < to; ++g) put_away(wide_[g], t[g]);
   }
-  void put_away(std::size_t slot, quick& of) {
-    auto& sum = wide_[slot].sum;
+  void put_away(state& to, quick& of) const {
+    add_quick(to, of);
+    of = quick{};
+  }
+  void add_quick(state& to, quick const& of) const {
+    auto& sum = to.sum;
     constexpr int lowest = monoid_type::range::lowest;
     if constexpr (by_slices) {
       detail::add_double(sum, of.q[0], lowest);
@@ -350,7 +379,6 @@ private:
       sum.add_at(at, static_cast<u64>(size), negative);
       sum.add_at(at + 64, static_cast<u64>(size >> 64), negative);
     }
-    of = quick{};
   }
   /// An element that the quick words cannot hold.
   template <class Row>
