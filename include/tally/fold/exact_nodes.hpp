@@ -10,16 +10,16 @@
 namespace tally::inline v0 {
 
 namespace detail {
-/// Adds a size `times` times, or subtracts it.
+/// Adds size * 2^(64 * at) `times` times, or subtracts it.
 template <int Words, int Fewer>
-constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size, int times, bool negative) {
+constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size, int times, bool negative, int at = 0) {
   u64 const flip = negative ? ~u64(0) : 0;
   TALLY_ROLLED
   for (int k = 0; k < times; ++k) {
     u64 carry = negative ? 1 : 0;
     TALLY_ROLLED
     for (int w = 0; w < Words; ++w) {
-      u64 const part = (w < Fewer ? size.word[w] : 0) ^ flip, one = to.word[w] + part;
+      u64 const part = (w >= at && w - at < Fewer ? size.word[w - at] : 0) ^ flip, one = to.word[w] + part;
       to.word[w] = one + carry;
       carry = u64(one < part) | u64(to.word[w] < carry);
     }
@@ -64,15 +64,6 @@ constexpr bool near_words(wide_integer<Words> const& x, wide_integer<N>& to, int
   return all;
 }
 
-/// Adds size * 2^(64 * at) or subtracts it, where it has room.
-template <int Words, int Fewer>
-constexpr void add_size_at(wide_integer<Words>& to, wide_integer<Fewer> const& size, int at, bool negative) {
-  wide_integer<Words> moved{};
-  for (int w = 0; w < Words; ++w)
-    moved.word[w] = w >= at && w - at < Fewer ? size.word[w - at] : 0;
-  add_size(to, moved, 1, negative);
-}
-
 /// What a covariance is the quotient of, from the sums of numbers of Near words, and of products of one more: times 2^(64 * base). False: they lie too far apart.
 template <int Near>
 constexpr bool near_covariance(wide_integer<Near> const& x, int at_x, wide_integer<Near> const& y, int at_y, wide_integer<Near + 1> const& products, int at, u64 n,
@@ -82,8 +73,8 @@ constexpr bool near_covariance(wide_integer<Near> const& x, int at_x, wide_integ
   above = {};
   if (at - base > Near - 1 || at_xy - base > 1)
     return false;
-  add_size_at(above, multiplied(size_of(products), wide_integer<1>{{n}}), at - base, products.negative());
-  add_size_at(above, multiplied(size_of(x), size_of(y)), at_xy - base, x.negative() == y.negative());
+  add_size(above, multiplied(size_of(products), wide_integer<1>{{n}}), 1, products.negative(), at - base);
+  add_size(above, multiplied(size_of(x), size_of(y)), 1, x.negative() == y.negative(), at_xy - base);
   return true;
 }
 } // namespace detail
@@ -178,6 +169,11 @@ template <int I>
 inline constexpr bool takes_near_sums<leaf<I>> = true;
 template <class Sum, class Count>
 inline constexpr bool takes_near_sums<exact_mean<Sum, Count>> = true;
+/// The same of all nodes of a pack.
+template <class Nodes>
+inline constexpr bool all_take_near_sums = false;
+template <class... Nodes>
+inline constexpr bool all_take_near_sums<pack<Nodes...>> = (true && ... && takes_near_sums<Nodes>);
 
 /// The variance, or its root, from the exact sums of numbers, floats or integers, and of their squares.
 template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>

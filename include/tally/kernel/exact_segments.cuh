@@ -105,7 +105,7 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
         add([&](int e) { return first + e < mine; }, [&](int e, int) { return rows.row_near(from, e); });
       }
     };
-    if constexpr (take_near_sums<decltype(all.nodes), Leaves...>) {
+    if constexpr (take_near_sums<cuda::std::remove_cvref_t<decltype(all.nodes)>, Leaves...>) {
       near_folds<Leaves...> near(all.p.leaves);
       batches([&](auto const& on, auto const& row_at) { near.template add<batch>(on, row_at); });
       auto const states = near.joined(lanes);

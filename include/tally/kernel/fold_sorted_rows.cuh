@@ -135,12 +135,8 @@ public:
   }
 
 private:
-  template <class... Ns>
-  static constexpr bool take_near_sums(pack<Ns...> const*) {
-    return (true && ... && answers::takes_near_sums<Ns>);
-  }
   /// Whether answers can be made of quick states, and those are others.
-  static constexpr bool quick = (false || ... || exact_monoid<typename Leaves::monoid_type>) && take_near_sums(static_cast<Nodes const*>(nullptr));
+  static constexpr bool quick = (false || ... || exact_monoid<typename Leaves::monoid_type>) && answers::all_take_near_sums<Nodes>;
   using quick_states = pack<typename slot_run<Leaves, V>::quick_state...>;
   template <int I>
   using cell = keyed_cell<typename nth_t<I, Leaves...>::monoid_type, owner::all>;

@@ -17,11 +17,9 @@ inline constexpr bool is_near_sum<M> = M::factors == 1;
 
 /// Whether answers can be made of such sums, of which there is one.
 template <class Nodes, class... Leaves>
-inline constexpr bool take_near_sums = false;
-template <class... Nodes, class... Leaves>
-inline constexpr bool take_near_sums<pack<Nodes...> const&, Leaves...> =
+inline constexpr bool take_near_sums =
     (false || ... || is_near_sum<typename Leaves::monoid_type>) && (true && ... && (is_near_sum<typename Leaves::monoid_type> || !exact_monoid<typename Leaves::monoid_type>)) &&
-    (true && ... && answers::takes_near_sums<Nodes>);
+    answers::all_take_near_sums<Nodes>;
 
 /// One fold of a lane.
 template <class Leaf>
