@@ -33,12 +33,14 @@
 #endif
 
 /// Marks a loop for the registers and the fused instructions that nearly every x86 since 2013 has, in a program compiled for any
-/// x86; whether this one has them, cpu_runs_wide_loops() says. Fused is what tally::math fuses and nothing else.
+/// x86; whether this one has them, cpu_runs_wide_loops() says. Fused is what tally::math fuses and nothing else. Below -O2 g++ has to be
+/// told to leave the upper halves empty: where they are not, every SSE instruction of the program after the loop waits for them.
 #if defined(__x86_64__) && defined(__GNUC__) && !(defined(__AVX2__) && defined(__FMA__)) && !defined(__CUDACC_RTC__)
 #if defined(__clang__)
 #define TALLY_WIDE_LOOP [[gnu::target("avx2,fma"), gnu::noinline]]
 #else
-#define TALLY_WIDE_LOOP [[gnu::target("avx2,fma"), gnu::optimize("fp-contract=off"), gnu::noinline]]
+#define TALLY_WIDE_LOOP \
+  [[gnu::target("avx2,fma"), gnu::optimize("fp-contract=off", "expensive-optimizations"), gnu::noinline]]
 #endif
 namespace tally::inline v0::detail {
 inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
