@@ -29,7 +29,7 @@ unit unit_of(keyed_type const& t, keys_plan const& p) {
 
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight) {
   keyed_memory memory{};
-  void *stray = nullptr, *hot = nullptr, *windows = nullptr;
+  void *stray = nullptr, *hot = nullptr, *windows = nullptr, *beyond = nullptr;
   tables of;
   of.add(stray, 3 * i64(sizeof(u64)));
   for (int i = 0; i < r.type->fold_count; ++i) {
@@ -39,9 +39,13 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
-  if (plan.digits_in_windows) of.add(windows, max_keyed_folds * i64(sizeof(u32)));
+  if (plan.digits_in_windows) {
+    of.add(windows, max_keyed_folds * i64(sizeof(u32)));
+    of.add(beyond, bytes_of_bits(r.f.slots));
+  }
   flight.memory = room_for(of, r);
   memory.windows = static_cast<u32*>(windows);
+  memory.beyond = static_cast<u32*>(beyond);
   flight.stray = memory.stray = static_cast<u64*>(stray);
   memory.hot = static_cast<u64*>(hot);
   return memory;

@@ -72,15 +72,19 @@ private:
 
   void lay_out(keys_in_flight& flight) {
     keys_request const& r = r_;
-    void *stray = nullptr, *tiles = nullptr, *counts = nullptr, *windows = nullptr;
+    void *stray = nullptr, *tiles = nullptr, *counts = nullptr, *windows = nullptr, *beyond = nullptr;
     tables of;
     of.add(stray, 3 * i64(sizeof(u64)));
     for (int i = 0; i < r.type->fold_count; ++i) of.add(memory_.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
     of.add(tiles, chosen_.tile_bytes);
     of.add(counts, (words() + 1) * i64(sizeof(u32)));
-    if (chosen_.plan.table.digits_in_windows) of.add(windows, max_keyed_folds * i64(sizeof(u32)));
+    if (chosen_.plan.table.digits_in_windows) {
+      of.add(windows, max_keyed_folds * i64(sizeof(u32)));
+      of.add(beyond, bytes_of_bits(r.f.slots));
+    }
     flight.memory = room_for(of, r);
     memory_.windows = static_cast<u32*>(windows);
+    memory_.beyond = static_cast<u32*>(beyond);
     flight.stray = memory_.stray = static_cast<u64*>(stray);
     tiles_ = static_cast<unsigned char*>(tiles);
     counts_ = static_cast<u32*>(counts);

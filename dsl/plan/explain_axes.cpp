@@ -35,8 +35,8 @@ void word_exact_rows(domain_description& d) {
   d.of.facts.extent = extent * d.groups;
   word_segments_of_gpu(d);
   d.of.facts.extent = extent;
-  d.shape = formatted("rows are segments of one size, their exact sums folded in windows: of lanes that share a row of up to {} elements, else of a warp, long rows "
-                      "in parts of {} leaves", d.of_segments.tile_elements / 4, d.of_segments.leaves_per_part);
+  d.shape = formatted("rows are segments of one size, folded by lanes that share a row where it is staged, else by a warp, long rows in parts of {} leaves; exact sums are "
+                      "expansions of numbers near each other, or in windows", d.of_segments.leaves_per_part);
   for (auto& s : d.of.sources)
     if (s.bytes_per_element > 0) s.load = "by a warp for a row", s.why = s.staged ? "rows follow each other, after a copy from host memory" : "rows follow each other";
 }

@@ -70,6 +70,8 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
   u32 windows[max_keyed_folds];
   std::memset(windows, 0xab, sizeof windows);
   memory.windows = windows;
+  std::vector<u32> beyond(static_cast<std::size_t>(bytes_of_bits(slots)) / sizeof(u32), 0xabababab);
+  memory.beyond = beyond.data();
   answer_arrays to{};
   for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
     out.answers.push_back(unwritten(slots * 8));

@@ -104,7 +104,7 @@ TEST_CASE("a partition of which a tile has few elements is read by fewer threads
   CHECK(plan_of(with(sums(n, 100'000), [](auto& f) { f.of.sources[1].address_alignment = 8; })).elements_per_load == 1);
 }
 
-TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly where exact cells are small, in shared memory and worth their room") {
+TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly where exact cells are in shared memory and worth their room") {
   auto const floats = [](i64 n, i64 slots, int bytes) { return with(sums(n, slots), [&](auto& f) { f.own_cell_bytes = bytes, f.swaps_floats = true; }); };
   i64 const n = 1 << 24;
   auto const needs_a_sort = [](i64 elements, i64 slots) { return scalars(elements, slots, 0); };
@@ -114,10 +114,13 @@ TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly w
   CHECK_FALSE(are_better_exact(needs_a_sort(n, 1'500'000), sums(n, 1'500'000))); // eleven elements a slot
   CHECK_FALSE(are_better_exact(needs_a_sort(15'000, 1000), sums(15'000, 1000)));
   CHECK_FALSE(are_better_exact(needs_a_sort(1 << 20, 30'000), sums(1 << 20, 30'000))); // in global memory
-  CHECK_FALSE(are_better_exact(needs_a_sort(n, 100), with(sums(n, 100), [](auto& f) { f.own_cell_bytes = 624; })));
+  auto const of_doubles = [](i64 elements, i64 slots) { return with(sums(elements, slots), [](auto& f) { f.own_cell_bytes = 1852, f.bytes_in_windows = 84; }); };
+  CHECK(are_better_exact(needs_a_sort(n / 2, 100'000), of_doubles(n / 2, 100'000)));
+  CHECK_FALSE(are_better_exact(needs_a_sort(n / 2, 300'000), of_doubles(n / 2, 300'000))); // 28 elements for 1852 bytes
   CHECK_FALSE(are_better_exact(needs_a_sort(n, 100), needs_a_sort(n, 100)));
   REQUIRE(choose_any_order(floats(n, 1'000'000, 8)).route == any_order_route::partitions);
   CHECK(are_better_exact(floats(n, 1'000'000, 8), sums(n, 1'000'000)));
+  CHECK_FALSE(are_better_exact(floats(n, 1'000'000, 8), of_doubles(n, 1'000'000)));
   CHECK_FALSE(are_better_exact(with(floats(n, 1'000'000, 8), [](auto& f) { f.swaps_floats = false; }), sums(n, 1'000'000)));
   CHECK_FALSE(are_better_exact(floats(n, 100'000, 8), sums(n, 100'000))); // ranges of a table, which lanes have cells in
 }

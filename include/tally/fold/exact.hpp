@@ -8,6 +8,7 @@
 
 #include <tally/base/two_sum.hpp>
 #include <tally/base/wide_integer.hpp>
+#include <tally/base/word_quotient.hpp>
 #include <tally/fold/sum.hpp>
 
 namespace tally::inline v0 {
@@ -119,10 +120,18 @@ struct exact_sum_monoid {
   }
   template <int Words>
   constexpr To lower(near_sum_state<Words> const& s, summary) const {
+    if (words_and_place near{}; are_two_words(s.sum, near) && near.size.high >> 63 == 0) {
+      To const x = rounded<To>(wide_integer<2>{{near.size.low, near.size.high}}, range::lowest + s.base + near.at);
+      return near.negative ? -x : x;
+    }
     return rounded<To>(s.sum, range::lowest + s.base);
   }
   template <int Words>
   constexpr To mean(near_sum_state<Words> const& s, i64 n) const {
+    if (words_and_place near{}; n > 0 && are_two_words(s.sum, near)) {
+      To const q = rounded_quotient<To>(near.size, range::lowest + s.base + near.at, static_cast<u64>(n));
+      return near.negative ? -q : q;
+    }
     return n == 0 ? stl::numeric_limits<To>::quiet_NaN() : rounded_quotient<To>(s.sum, range::lowest + s.base, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
   /// The same as a state.

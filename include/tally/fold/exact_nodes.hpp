@@ -3,6 +3,7 @@
 // Answer nodes over exact sums: one rounding, at the end. Layer 1.
 #pragma once
 
+#include <tally/base/word_quotient.hpp>
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/fold/exact.hpp>
 #include <tally/fold/sum.hpp>
@@ -32,11 +33,23 @@ template <int Words>
 constexpr wide_integer<Words> wide_sum(exact_sum_state<Words> const& s) {
   return s.sum;
 }
+template <int Words>
+constexpr wide_integer<Words> wide_sum(near_sum_state<Words> const& s) {
+  return s.sum;
+}
 template <integer A>
 constexpr wide_integer<2> wide_sum(A s) {
   return {{static_cast<u64>(s), s < A(0) ? ~u64(0) : 0}};
 }
 constexpr wide_integer<2> wide_sum(checked_sum_monoid<double>::state const& s) { return {{s.low, static_cast<u64>(s.high)}}; }
+/// Words below that integer.
+template <class State>
+constexpr int words_below(State const& s) {
+  if constexpr (requires { s.base; })
+    return s.base / 64;
+  else
+    return 0;
+}
 template <class State>
 constexpr u64 special_of(State const& s) {
   if constexpr (requires { s.special; })
@@ -47,6 +60,14 @@ constexpr u64 special_of(State const& s) {
 } // namespace detail
 
 namespace detail {
+/// The state of which this is what lies near.
+template <class V, class To, int Factors, int Words>
+constexpr auto whole_sum(near_sum_state<Words> const& s) {
+  typename exact_sum_monoid<V, To, Factors>::state w{};
+  add_size(w.sum, size_of(s.sum), 1, s.sum.negative(), words_below(s));
+  return w;
+}
+
 /// Copies the words of x from its first that is not zero on, and says which that is; false: there are more than N.
 template <int N, int Words>
 constexpr bool near_words(wide_integer<Words> const& x, wide_integer<N>& to, int& base) {
@@ -77,6 +98,26 @@ constexpr bool near_covariance(wide_integer<Near> const& x, int at_x, wide_integ
   add_size(above, multiplied(size_of(x), size_of(y)), 1, x.negative() == y.negative(), at_xy - base);
   return true;
 }
+
+/// The covariance of n pairs where a word holds the sums and two the products and what they are multiplied to, all times 2^lowest, products twice; false elsewhere.
+template <class To>
+constexpr bool covariance_of_words(words_and_place const& x, words_and_place const& y, words_and_place const& products, u64 n, u64 fewer, int lowest, To& answer) {
+  if ((x.size.high | y.size.high | n >> 32) != 0 || leading_zeros(products.size) < 34)
+    return false;
+  two_words above = times(products.size, n), less{};
+  multiply(x.size.low, y.size.low, less.low, less.high);
+  int const apart = products.at - (x.at + y.at);
+  if (int const room = leading_zeros(apart > 0 ? above : less); (apart > 0 ? apart : -apart) > room - 1)
+    return false;
+  (apart > 0 ? above : less) = shifted_up(apart > 0 ? above : less, apart > 0 ? apart : -apart);
+  if (((above.high | less.high) >> 63) != 0)
+    return false;
+  bool const added = products.negative == (x.negative == y.negative), swapped = !added && above < less; // the product of sums is taken away
+  two_words const size = added ? plus(above, less) : swapped ? minus(less, above) : minus(above, less);
+  To const q = rounded_quotient<To>(size, 2 * lowest + (apart > 0 ? x.at + y.at : products.at), n * (n - fewer));
+  answer = products.negative != swapped && (size.low | size.high) != 0 ? -q : q;
+  return true;
+}
 } // namespace detail
 
 /// (n * products - sum_x * sum_y) / (n * (n - fewer)), the covariance of n > fewer pairs of numbers of V from the exact sums of either and of their products,
@@ -97,9 +138,20 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
     wide_integer<near + 1> near_products{};
     wide_integer<2 * near + 2> above{};
     int at_x = 0, at_y = 0, at = 0, base = 0;
+    if constexpr (requires { x.base; }) {
+      words_and_place word_x{}, word_y{}, words{};
+      if (To answer{}; are_two_words(sum_x, word_x) && are_two_words(sum_y, word_y) && are_two_words(of_products, words)) {
+        word_x.at += x.base, word_y.at += y.base, words.at += products.base;
+        if (detail::covariance_of_words(word_x, word_y, words, static_cast<u64>(n), static_cast<u64>(fewer), exact_range<V, 1>::lowest, answer))
+          return answer;
+      }
+    }
     if (detail::near_words(sum_x, near_x, at_x) && detail::near_words(sum_y, near_y, at_y) && detail::near_words(of_products, near_products, at) &&
-        detail::near_covariance(near_x, at_x, near_y, at_y, near_products, at, static_cast<u64>(n), above, base))
+        detail::near_covariance(near_x, at_x + detail::words_below(x), near_y, at_y + detail::words_below(y), near_products, at + detail::words_below(products),
+                                static_cast<u64>(n), above, base))
       return rounded_quotient<To>(above, lowest + 64 * base, multiplied(number, divisor));
+    if constexpr (requires { x.base; })
+      return exact_covariance<V, To>(detail::whole_sum<V, To, 1>(x), detail::whole_sum<V, To, 1>(y), detail::whole_sum<V, To, 2>(products), n, fewer);
   }
   wide_integer<detail::larger(sum_x.words + sum_y.words, of_products.words + 1) + 1> above{};
   detail::add_size(above, multiplied(detail::size_of(of_products), number), 1, of_products.negative());
@@ -198,6 +250,18 @@ struct exact_covariance_of {
     return exact_covariance<Number, To>(get<X::index>(o.states), get<Y::index>(o.states), get<Products::index>(o.states), count.value(o));
   }
 };
+
+/// Whether a node looks at exact sums that may be near_sum_state, their bases at whole words.
+template <class Node>
+inline constexpr bool takes_windows = takes_near_sums<Node>;
+template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
+inline constexpr bool takes_windows<exact_spread<Number, To, Fewer, Root, Count, Sum, Squares>> = true;
+template <class Number, class To, class Count, class X, class Y, class Products>
+inline constexpr bool takes_windows<exact_covariance_of<Number, To, Count, X, Y, Products>> = true;
+template <class Nodes>
+inline constexpr bool all_take_windows = false;
+template <class... Nodes>
+inline constexpr bool all_take_windows<pack<Nodes...>> = (true && ... && takes_windows<Nodes>);
 
 /// The number, the mean and the central moments from the exact sums of powers 1 to K, each rounded once.
 template <class Number, class To, class Count, class... Sums>

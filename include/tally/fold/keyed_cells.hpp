@@ -158,6 +158,9 @@ template <class V, class To, int Factors>
 inline constexpr int digits_of_number<exact_sum_monoid<V, To, Factors>> = (Factors * float_shape<V>::precision + 2 * bits_of_digit - 2) / bits_of_digit;
 template <class M>
 inline constexpr int digits_of_window = digits_of_number<M> + 1;
+/// Words of 64 bits for the sum that the digits of a window are, from one of the first's on, with a sign.
+template <class M>
+inline constexpr int words_of_window = (64 + bits_of_digit * (digits_of_window<M> - 1) + 64 + 64) / 64;
 /// Shared memory of a block that looks for the best windows.
 inline constexpr int bytes_to_aim_windows = 1024;
 /// The same bytes where exact sums have windows.
@@ -213,9 +216,13 @@ struct keyed_memory {
   void* copies[max_keyed_folds]; ///< of the slots of all keys or of hot ones, where the plan has any
   u64* hot;                      ///< which those are
   u32* windows;                  ///< the first digit of each, where the plan has any
+  u32* beyond;                   ///< a bit for each slot: whether an element of it was added past them
   u32* locks;
   u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
 };
+
+/// Of a bit for each slot.
+constexpr i64 bytes_of_bits(i64 slots) { return (slots + 31) / 32 * i64(sizeof(u32)); }
 
 /// What a kernel for other folds is told of a fold by key beside them: its bins and folds, the memory of all slots, and where a block's table
 /// begins in its shared memory.

@@ -57,8 +57,11 @@ struct slot_partitions {
 /// What a block that folds partitions has in shared memory behind its table.
 struct room_of_shares {
   u32 sums[threads_of_partitions / 32];
-  u32 next;                        ///< share that the block takes
-  u32 before[most_partitions + 1]; ///< shares in front of every partition
+  u32 next;                        ///< number of what the block takes: whole partitions come first, then shares
+  u32 shares;                      ///< of all partitions
+  u32 whole_count;                 ///< partitions that a block takes whole
+  u16 whole[most_partitions];      ///< which those are
+  u32 before[most_partitions + 1]; ///< shares in front of every partition, of those that are shared
   u32 far_count;                   ///< tiles in which a partition has far more than in others
   u16 far[threads_of_partitions];
 };

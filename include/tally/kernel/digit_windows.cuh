@@ -44,10 +44,18 @@ __device__ __forceinline__ whole_number whole_number_of(Vs... values) {
   return out;
 }
 
+/// Says that slot g has more than its windows hold.
+__device__ __forceinline__ void mark(u32* beyond, i64 g) {
+  u32 const bit = u32(1) << (g & 31);
+  if ((*static_cast<u32 const volatile*>(beyond + g / 32) & bit) == 0) // often it was said before
+    atomicOr(beyond + g / 32, bit);
+}
+
 /// The cells of all of one fold, and the slot of an element that has bits in no window.
 struct slot_of_all {
   char* base;
   i64 slots, g;
+  u32* beyond;
 };
 
 /// What a block keeps of an exact sum of one slot. Cells that it is given to begin with the first digit of the window.
@@ -95,10 +103,34 @@ struct window_cell {
       fold_words_into<operation::add>(cells::word<word>(base, slots, g, d), cells::word<word>(own, own_slots, 0u, d), n, turned);
   }
 
+  /// What a slot has whose window nothing passed by; base: as blocks give to it. In registers.
+  __device__ static auto read(char* base, i64 slots, i64 g, int first) {
+    constexpr int words = words_of_window<M>;
+    wide_integer<words> sum{};
+    for_each_index<digits>([&](auto d) {
+      constexpr int at = decltype(d)::value * bits_of_digit, w = at / 64, shift = at % 64;
+      i64 const n = static_cast<i64>(*cells::word<word>(base, slots, g, decltype(d)::value));
+      u64 carry = 0;
+#pragma unroll
+      for (int k = w; k < words; ++k) {
+        u64 const part = k == w ? u64(n) << shift : k == w + 1 && shift != 0 ? u64(n >> (64 - shift)) : u64(n >> 63), one = sum.word[k] + part;
+        sum.word[k] = one + carry;
+        carry = u64(one < part) | u64(sum.word[k] < carry);
+      }
+    });
+    int const bit = first * bits_of_digit, lowest = bit / 64 * 64, up = bit - lowest;
+    near_sum_state<words> s{{}, lowest};
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+      s.sum.word[w] = sum.word[w] << up | (w > 0 ? sum.word[w - 1] >> 1 >> (63 - up) : 0);
+    return s;
+  }
+
 private:
   /// Seldom, so its code stands once.
   template <class... Vs>
   __device__ __noinline__ static void add_beyond(slot_of_all const beyond, M const& m, Vs... values) {
+    mark(beyond.beyond, beyond.g);
     of_all::add(beyond.base, beyond.slots, beyond.g, nullptr, m, 0, values...);
   }
   /// Digits of a slot, each in the window or in the cell of all.
@@ -112,9 +144,10 @@ private:
       if (unsigned const here = unsigned(d - first); here < unsigned(digits))
         fold_into<operation::add, owner::block>(cells::word<word>(base, slots, g, int(here)), sum);
       else
-        fold_into<operation::add, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, d), sum);
+        mark(beyond.beyond, beyond.g), fold_into<operation::add, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, d), sum);
     }
     __device__ __forceinline__ void special(word came) const {
+      mark(beyond.beyond, beyond.g);
       fold_into<operation::bit_or, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, cell_of<M>::digits), came);
     }
   };

@@ -85,6 +85,51 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
       feed_exact_leaf<W>(own, from, k, leaf + k, leaf + k < whole, lane, folds, tables_beside<>(nullptr));
     return states_of_warp(folds, own.leaves);
   }
+  /// Whether there are sums of numbers, which are expansions while the numbers lie near each other.
+  template <class All>
+  static constexpr bool folds_near = take_near_sums<cuda::std::remove_cvref_t<decltype(All::nodes)>, Leaves...>;
+  template <class All>
+  static constexpr int longest_in_tile = P.tile_elements / (folds_near<All> ? 2 : 4);
+  static constexpr bool are_narrow = (0 + ... + (memory_column<Columns> ? int(sizeof(typename Columns::value_type)) : 0)) < 4;
+  /// A segment of one part in such sums: false if it was not folded. Of elements of 16 bits windows take less, of others in long segments no more: docs/measured/exact_sums_h200.md.
+  template <class All>
+  __device__ __forceinline__ static bool fold_near(All const& all, i64 s, i64 begin, i64 n, int lane) {
+    if constexpr (folds_near<All> && !are_narrow) {
+      if (n > elements_of_part<P, Program>)
+        return false;
+      constexpr int batch = 8, step = 32 * batch;
+      auto const rows = all.rows_from(s, begin);
+      struct batch_of_rows {
+        decltype(rows.row_at(i64(0))) of[batch];
+      };
+      int const size = int(n);
+      auto const rows_at = [&](int done) {
+        batch_of_rows held;
+#pragma unroll
+        for (int e = 0; e < batch; ++e) {
+          int const x = done + 32 * e + lane;
+          held.of[e] = rows.row_at(x < size ? x : size - 1);
+        }
+        return held;
+      };
+      near_folds<Leaves...> near(all.p.leaves);
+      batch_of_rows next = rows_at(0);
+#pragma unroll 1
+      for (int done = 0; done < size; done += step) {
+        batch_of_rows const now = next;
+        if (done + step < size)
+          next = rows_at(done + step);
+        near.template add<batch>([&](int e) { return done + 32 * e + lane < size; }, [&](int e, int) { return now.of[e]; });
+      }
+      auto const states = near.joined(32);
+      if (__any_sync(whole_warp, lane == 0 && near.far()))
+        return false;
+      if (lane == 0)
+        all.answer(states, n, s);
+      return true;
+    }
+    return false;
+  }
   /// Segments [s, s + count), `total` elements from element `origin` on, which fit a tile: as many lanes each as there are. Segment s + lane begins at
   /// element x of it and has n elements.
   /// Sums of numbers near each other are expansions, which are quicker; a tile where one is far is folded again in windows.
@@ -105,7 +150,7 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
         add([&](int e) { return first + e < mine; }, [&](int e, int) { return rows.row_near(from, e); });
       }
     };
-    if constexpr (take_near_sums<cuda::std::remove_cvref_t<decltype(all.nodes)>, Leaves...>) {
+    if constexpr (folds_near<All>) {
       near_folds<Leaves...> near(all.p.leaves);
       batches([&](auto const& on, auto const& row_at) { near.template add<batch>(on, row_at); });
       auto const states = near.joined(lanes);

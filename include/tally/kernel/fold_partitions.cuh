@@ -59,22 +59,21 @@ public:
     Table::aim();
     auto& room = *reinterpret_cast<room_of_shares*>(this->table + Table::all_own_bytes() * P.slots_of_partition);
     auto const tiles = find_tiles();
-    bool const has_partition = int(threadIdx.x) < from.partitions;
-    u32 const shares = has_partition ? static_cast<u32>((from.counts[threadIdx.x] + from.share - 1) / from.share) : 0, before = sum_in_front(shares, room.sums);
-    if (has_partition)
-      room.before[threadIdx.x] = before;
-    if (int(threadIdx.x) == from.partitions - 1)
-      room.before[from.partitions] = before + shares;
+    number_shares(room);
     for (;;) {
       if (threadIdx.x == 0)
         room.next = atomicAdd(from.counts + from.partitions, 1u);
       Table::open_own();
-      u32 const share = room.next;
-      if (share >= room.before[from.partitions])
+      bool const is_whole = room.next < room.whole_count;
+      u32 const share = room.next - room.whole_count;
+      if (!is_whole && share >= room.before[from.partitions])
         break;
-      u32 const partition = u32(first_not_below([&](i64 k) { return room.before[k + 1]; }, from.partitions, i64(share) + 1));
+      u32 const partition = is_whole ? room.whole[room.next] : u32(first_not_below([&](i64 k) { return room.before[k + 1]; }, from.partitions, i64(share) + 1));
       this->first = from.first_slot + partition * P.slots_of_partition;
-      fold_share(tiles, partition, share - room.before[partition], room.before[partition + 1] - room.before[partition], room);
+      if (is_whole)
+        fold_share(tiles, partition, 0, 1, room);
+      else
+        fold_share(tiles, partition, share - room.before[partition], room.before[partition + 1] - room.before[partition], room);
       Table::give_own();
       __syncthreads(); // other threads gave what this one empties next
     }
@@ -106,6 +105,28 @@ private:
     __syncthreads();
     if (threadIdx.x == 0)
       *from.in_runs = same >= same_in_runs ? 1 : 0;
+  }
+  /// Says what is taken at once. Partitions of which a block folds two or more are taken whole, so that one gives their slots, as many by each block; the others by
+  /// shares, with which blocks end together.
+  __device__ __forceinline__ void number_shares(room_of_shares& room) const {
+    bool const has_partition = int(threadIdx.x) < from.partitions, is_last = int(threadIdx.x) == threads - 1;
+    u32 const shares = has_partition ? static_cast<u32>((from.counts[threadIdx.x] + from.share - 1) / from.share) : 0, in_front = sum_in_front(shares, room.sums);
+    if (is_last)
+      room.shares = in_front + shares;
+    __syncthreads();
+    bool const is_short = shares > 0 && shares <= room.shares / (2 * gridDim.x) + 1;
+    u32 const number = sum_in_front(u32(is_short), room.sums);
+    if (is_last)
+      room.whole_count = (number + is_short) / gridDim.x * gridDim.x;
+    __syncthreads();
+    bool const is_whole = is_short && number < room.whole_count;
+    if (is_whole)
+      room.whole[number] = static_cast<u16>(threadIdx.x);
+    u32 const shared = is_whole ? 0 : shares, before = sum_in_front(shared, room.sums);
+    if (has_partition)
+      room.before[threadIdx.x] = before;
+    if (int(threadIdx.x) == from.partitions - 1)
+      room.before[from.partitions] = before + shared;
   }
   __device__ __forceinline__ tiles_of_part find_tiles() const {
     partitioned_tile const tile{from.partitions, elements, travelling::bytes};

@@ -55,6 +55,9 @@ public:
     if constexpr (P.digits_in_windows)
       if (blockIdx.x == gridDim.x - 1)
         aim_windows(to.windows, reinterpret_cast<unsigned*>(table), where, p, at.extent, [&](i64 e) { return walk().row_of_number(e); });
+    if constexpr (Table::are_marked)
+      for (i64 k = thread; k < bytes_of_bits(slots) / i64(sizeof(u32)); k += threads)
+        to.beyond[k] = 0;
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
@@ -91,9 +94,15 @@ public:
     }
   }
   template <class Nodes>
-  __device__ void close(i64 thread, i64 threads, Nodes const& nodes, answer_arrays const& out) const {
+  __device__ void close(i64 thread, i64 threads, Nodes const& nodes, answer_arrays const& out) {
+    Table::aim();
     if constexpr (!P.in_place)
       for (i64 g = thread; g < slots; g += threads) {
+        if constexpr (Table::are_marked && answers::all_take_windows<Nodes>)
+          if ((to.beyond[g / 32] >> (g & 31) & 1) == 0) {
+            answer(Table::states_of_windows(g), nodes, out, g);
+            continue;
+          }
         typename Program::states s;
         for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, owner::all>::read(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
         answer(s, nodes, out, g);
@@ -104,8 +113,8 @@ public:
 
 protected:
   /// Writes the answers of slot g, whose states are these, and tells of overflow.
-  template <class Nodes>
-  __device__ __forceinline__ void answer(typename Program::states const& s, Nodes const& nodes, answer_arrays const& out, i64 g) const {
+  template <class States, class Nodes>
+  __device__ __forceinline__ void answer(States const& s, Nodes const& nodes, answer_arrays const& out, i64 g) const {
     for_each_index<folds>([&](auto i) {
       auto const& m = get<i>(p.leaves).monoid;
       auto const& of = get<i>(s);

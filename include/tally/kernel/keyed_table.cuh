@@ -56,6 +56,8 @@ public:
     else
       return cells_of(I);
   }
+  /// Whether a slot says what passed its windows by: what is not marked can be read from them.
+  static constexpr bool are_marked = P.digits_in_windows && (shared || hot) && P.copies == 1;
   /// Takes the windows that a sample found.
   __device__ __forceinline__ void aim() {
     if constexpr (P.digits_in_windows)
@@ -63,6 +65,18 @@ public:
         if constexpr (in_window<typename nth_t<i, Leaves...>::monoid_type, owner::block>)
           window[i] = int(to.windows[i]);
       });
+  }
+  /// The states of a slot that is not marked.
+  __device__ __forceinline__ auto states_of_windows(i64 g) const {
+    return [&]<int... I>(index_list<I...>) { return make_pack(state_of_window<I>(g)...); }(indices_up_to<folds>());
+  }
+  template <int I>
+  __device__ __forceinline__ auto state_of_window(i64 g) const {
+    using M = typename nth_t<I, Leaves...>::monoid_type;
+    if constexpr (in_window<M, owner::block>)
+      return cell<I, owner::block>::read(given_to<I>(), stride(), g, window[I]);
+    else
+      return cell<I, owner::all>::read(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
   }
   /// Slots between two words of a cell of all.
   __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots) : slots; }
@@ -215,6 +229,8 @@ public:
   __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g) const {
     at_slot(g, threadIdx.x / 32, [&](auto of, auto count, auto slot, auto const& base_of) {
       constexpr owner Of = decltype(of)::value;
+      if constexpr (are_marked && Of == owner::all)
+        mark(to.beyond, g);
       for_each_index<folds>([&](auto i) {
         auto const& l = get<i>(p.leaves);
         using M = typename nth_t<i, Leaves...>::monoid_type;
@@ -222,7 +238,7 @@ public:
           for (int v = 0; v < V; ++v)
             add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         } else if constexpr (in_window<M, Of>) {
-          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], slot_of_all{cells_of(i), stride(), g}, numbers_of<V>(l, row_at));
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], slot_of_all{cells_of(i), stride(), g, to.beyond}, numbers_of<V>(l, row_at));
         } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
           cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
         } else {
@@ -250,6 +266,8 @@ public:
   }
   template <owner Of, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of, i64 g) const {
+    if constexpr (are_marked && Of == owner::all)
+      mark(to.beyond, g);
     for_each_index<folds>([&](auto i) { add_one<i, Of>(r, count, slot, base_of(i), g); });
   }
   /// Feeds a row to fold K of slot g, whose cell is there.
@@ -262,7 +280,7 @@ public:
       if constexpr (is_once<K, Of>)
         add_state<K, Of>(l.monoid.lift(r.position, v.eval(r)...), count, slot, base, g);
       else if constexpr (in_window<typename nth_t<K, Leaves...>::monoid_type, Of>)
-        cell<K, Of>::add(base, count, slot, window[K], slot_of_all{cells_of(K), stride(), g}, l.monoid, v.eval(r)...);
+        cell<K, Of>::add(base, count, slot, window[K], slot_of_all{cells_of(K), stride(), g, to.beyond}, l.monoid, v.eval(r)...);
       else
         cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...);
     }, l.values);

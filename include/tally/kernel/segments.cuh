@@ -242,13 +242,18 @@ __device__ __forceinline__ void find_segments(All const& all, i64 const (&cost)[
 template <segments_plan P, class Program>
 inline constexpr i64 elements_of_part = i64(shape_of<Program>.elements()) * P.leaves_per_part;
 
-/// The longest segment of a tile that is not folded by the whole warp.
-template <segments_plan P, class Program>
-inline constexpr int longest_in_tile = P.in_windows ? P.tile_elements / 4 : longest_straight<P, Program>;
-
 /// How a warp folds a part, and its lanes the segments of a tile, in windows: kernel/exact_segments.cuh.
 template <segments_plan P, class Program>
 struct windows_of;
+
+/// The longest segment of a tile that is not folded by the whole warp.
+template <segments_plan P, class All, class Program = cuda::std::remove_cvref_t<decltype(All::p)>>
+__device__ constexpr int longest_in_tile() {
+  if constexpr (P.in_windows)
+    return windows_of<P, Program>::template longest_in_tile<All>;
+  else
+    return longest_straight<P, Program>;
+}
 
 /// Part k of a segment of n elements, by the whole warp: answered at once where it is the only one.
 template <segments_plan P, class All>
@@ -256,6 +261,9 @@ __device__ __forceinline__ void fold_part(All const& all, i64 segment, i64 begin
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   constexpr i64 elements = shape_of<Program>.elements();
   constexpr i64 size = elements_of_part<P, Program>;
+  if constexpr (P.in_windows)
+    if (windows_of<P, Program>::fold_near(all, segment, begin, n, lane))
+      return;
   i64 const left = n - k * size;
   int const leaves = left >= size ? P.leaves_per_part : int((left - 1) / elements + 1);
   auto s = [&] {
@@ -350,7 +358,7 @@ template <segments_plan P, class All, class Tile>
 __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int count, i64 part, int lane) {
   using Program = cuda::std::remove_cvref_t<decltype(all.p)>;
   using Offset = cuda::std::remove_cvref_t<decltype(all.at.offsets[0])>;
-  constexpr int straight = longest_in_tile<P, Program>, tile = P.tile_elements;
+  constexpr int straight = longest_in_tile<P, All>(), tile = P.tile_elements;
   auto const offsets = all.at.offsets + s;
   i64 const behind = all.at.segments() - s;
   int const last = behind < count + 32 ? int(behind) : count + 32; // offsets up to this one may be read
@@ -373,7 +381,16 @@ __device__ __forceinline__ void fold_run(All const& all, Tile& t, i64 s, int cou
     int const x = away <= u64(tile) ? int(away) : tile + 1, end = __shfl_down_sync(0xffffffffu, x, 1);
     i64 const left = all.cut.extent - origin;
     int const room = origin < 0 || left < 0 ? -1 : left < tile ? int(left) : tile;
-    bool const fits = lane < 31 && i + lane < count && x <= end && end <= room && (!P.in_windows || end - x <= straight);
+    bool fits = lane < 31 && i + lane < count && x <= end && end <= room && (!P.in_windows || end - x <= straight);
+    if constexpr (P.in_windows && straight > tile / 4) { // all get as many lanes, which a long one among short ones would be short of
+      int longest = end - x;
+#pragma unroll
+      for (int h = 1; h < 32; h *= 2) {
+        int const before = __shfl_up_sync(0xffffffffu, longest, h);
+        longest = longest < before ? before : longest;
+      }
+      fits = fits && (longest <= tile / 4 || longest * (lane + 1) <= tile);
+    }
     int const fitting = __ffs(int(~__ballot_sync(0xffffffffu, fits))) - 1;
     bool const alone = fitting == 0 || (fitting == 1 && __shfl_sync(0xffffffffu, end, 0) > straight);
     int const next = i + (alone ? 1 : fitting);

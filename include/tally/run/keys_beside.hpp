@@ -45,11 +45,7 @@ auto read_with_keys(program<Columns, Leaves...> const& p) {
 
 /// Whether the table beside is of folds as they are: of those that are better exact, where exact ones have a table that may be there, it is not.
 template <bool Fast, class Keyed>
-inline constexpr bool are_as_they_are_beside = [] {
-  using Exact = keyed_types<decltype(Keyed::where), decltype(Keyed::program), decltype(Keyed::nodes)>;
-  bool const better_exact = !all_atomic<decltype(Keyed::direct.program)> && has_exact_folds<Keyed> && Exact::own_cell_bytes(false) <= most_bytes_of_exact_cell;
-  return folds_as_they_are<Fast, Keyed> && !better_exact;
-}();
+inline constexpr bool are_as_they_are_beside = folds_as_they_are<Fast, Keyed> && (all_atomic<decltype(Keyed::direct.program)> || !has_exact_folds<Keyed>);
 /// Whether a keyed domain is folded without sorting into one table, under a contract.
 template <bool Fast, class Keyed>
 constexpr bool may_be_beside() {
