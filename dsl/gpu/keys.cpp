@@ -41,7 +41,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
   if (plan.digits_in_windows) {
     of.add(windows, max_keyed_folds * i64(sizeof(u32)));
-    of.add(beyond, bytes_of_bits(r.f.slots));
+    of.add(beyond, r.type->fold_count * words_of_bits(r.f.slots) * i64(sizeof(u32)));
   }
   flight.memory = room_for(of, r);
   memory.windows = static_cast<u32*>(windows);

@@ -52,7 +52,8 @@ public:
 
   void queue() {
     i64 const over_slots = planning::least_of((r_.f.slots - 1) / chosen_.plan.table.threads_per_block + 1, i64(r_.f.of.target.multiprocessors) * 16);
-    launch_folds(keyed_phase::open, part(0, 0), over_slots, chosen_.plan.table.digits_in_windows ? bytes_to_aim_windows : sizeof(u32));
+    if (chosen_.plan.table.digits_in_windows) launch_folds(keyed_phase::aim, part(0, 0), 1, bytes_to_aim_windows);
+    launch_folds(keyed_phase::open, part(0, 0), over_slots, sizeof(u32));
     for (i64 pass = 0; pass < chosen_.passes; ++pass)
       for (i64 k = 0; k < chosen_.parts; ++k) {
         launch_partition(part(pass, k));
@@ -72,7 +73,7 @@ private:
 
   void lay_out(keys_in_flight& flight) {
     keys_request const& r = r_;
-    void *stray = nullptr, *tiles = nullptr, *counts = nullptr, *windows = nullptr, *beyond = nullptr;
+    void *stray = nullptr, *tiles = nullptr, *counts = nullptr, *windows = nullptr, *beyond = nullptr, *claimed = nullptr;
     tables of;
     of.add(stray, 3 * i64(sizeof(u64)));
     for (int i = 0; i < r.type->fold_count; ++i) of.add(memory_.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
@@ -80,11 +81,12 @@ private:
     of.add(counts, (words() + 1) * i64(sizeof(u32)));
     if (chosen_.plan.table.digits_in_windows) {
       of.add(windows, max_keyed_folds * i64(sizeof(u32)));
-      of.add(beyond, bytes_of_bits(r.f.slots));
+      for (void** bits : {&beyond, &claimed}) of.add(*bits, r.type->fold_count * words_of_bits(r.f.slots) * i64(sizeof(u32)));
     }
     flight.memory = room_for(of, r);
     memory_.windows = static_cast<u32*>(windows);
     memory_.beyond = static_cast<u32*>(beyond);
+    memory_.claimed = static_cast<u32*>(claimed);
     flight.stray = memory_.stray = static_cast<u64*>(stray);
     tiles_ = static_cast<unsigned char*>(tiles);
     counts_ = static_cast<u32*>(counts);

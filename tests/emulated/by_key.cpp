@@ -90,7 +90,7 @@ std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes
   u32 windows[max_keyed_folds];
   std::memset(windows, 0xab, sizeof windows);
   memory.windows = windows;
-  std::vector<u32> beyond(static_cast<std::size_t>(bytes_of_bits(slots)) / sizeof(u32), 0xabababab);
+  std::vector<u32> beyond(static_cast<std::size_t>(type.fold_count * words_of_bits(slots)), 0xabababab);
   memory.beyond = beyond.data();
   auto hot = unwritten(hot_places(P.hot_keys) * i64(sizeof(u64)));
   memory.hot = hot.data();

@@ -66,7 +66,7 @@ struct numbers_and_keys {
 } // namespace
 
 TEST_SUITE("fake driver" * doctest::skip()) {
-  TEST_CASE("partitioned keys: cells opened, elements partitioned and folded, the rest added, and cells closed") {
+  TEST_CASE("partitioned keys: windows aimed, cells opened, elements partitioned and folded, the rest added, and cells closed") {
     using enum keyed_phase;
     auto& fake = fake_driver::in_place();
     if (!gpu::can_compile()) {
@@ -78,7 +78,7 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     fake.kernel = std::ref(kernels);
     numbers_and_keys const of;
     CHECK(of.answers_are_right());
-    CHECK(kernels.phases == std::vector{open, fold, meet, close});
+    CHECK(kernels.phases == std::vector{aim, open, fold, meet, close});
     CHECK(kernels.partitioned == elements - 2);
     CHECK(fake.allocated.size() == before);
     fake.kernel = [](void**) {};
@@ -95,7 +95,7 @@ TEST_SUITE("fake driver" * doctest::skip()) {
     kernels.phases.clear();
     fake.answers["pool_allocate"] = {0, 0, 2, 2}; // behind both columns; half the room is there
     CHECK(of.answers_are_right());
-    CHECK(kernels.phases == std::vector{keyed_phase::open, keyed_phase::fold, keyed_phase::fold, keyed_phase::meet, keyed_phase::close});
+    CHECK(kernels.phases == std::vector{keyed_phase::aim, keyed_phase::open, keyed_phase::fold, keyed_phase::fold, keyed_phase::meet, keyed_phase::close});
     CHECK(fake.allocated.size() == before);
     fake.answers.clear();
     for (std::size_t at = 0; at < 3; ++at) { // both columns, tiles and cells; a few answers are written to the host

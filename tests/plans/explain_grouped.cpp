@@ -236,8 +236,8 @@ TEST_CASE("under fast, a GPU takes variances of floats exactly, and the host as 
   CHECK((on_gpu.ptx_of != nullptr));
   REQUIRE(on_host.of.folds.size() == 1);
   CHECK(on_host.of.folds[0].name == "deviations(_1)");
-  CHECK(of(wide | by_key(_2, 1000, variance(_1)), targets::h200).route == "sorted"); // cells of doubles are large
-  CHECK(of(columns | by_key(_2, 1 << 21, variance(_1)), targets::h200).route == "sorted"); // slots are many
+  CHECK(of(wide | by_key(_2, 1000, variance(_1)), targets::h200).of.folds[0].exact);
+  CHECK(of(columns | by_key(_2, 1 << 22, variance(_1)), targets::h200).route == "sorted"); // slots are many
   CHECK(of(columns | group_by(_2, variance(_1)), targets::h200).of.folds[0].exact);
   CHECK(of(columns | by_key(_2, 1 << 20, sum(_1), count), targets::h200).of.folds[0].exact);
   CHECK_FALSE(of(columns | by_key(_2, 100'000, sum(_1), count), targets::h200).of.folds[0].exact);
@@ -311,7 +311,7 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   CHECK(says(said["plan"].get<std::string>(), "tally::partitioned_keys_plan{"));
   CHECK(said["launch"]["partition"]["partitions"] == 264);
   auto const wide = explain(r | reduce(by_key(_2, 4'000'000, variance(_1))), targets::h200);
-  CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 536 partitions each"));
+  CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 541 partitions each"));
   CHECK(wide.details().domains[0].bytes_moved() > e.details().domains[0].bytes_moved());
   auto const positions = explain(r | reduce(by_key(_2, 100'000, sum(_1 * tally::index))), targets::h200);
   CHECK(positions.details().domains[0].route == "in_global_memory");

@@ -134,7 +134,18 @@ struct exact_sum_monoid {
     }
     return n == 0 ? stl::numeric_limits<To>::quiet_NaN() : rounded_quotient<To>(s.sum, range::lowest + s.base, wide_integer<2>{{static_cast<u64>(n), 0}});
   }
-  /// The same as a state.
+  /// The same as a state; of a near one whose base is at a whole word.
+  template <int Words>
+  constexpr state whole(near_sum_state<Words> const& s) const {
+    state w{};
+    auto size = s.sum;
+    if (s.sum.negative())
+      size.negate();
+    for (int i = 0; i < Words; ++i)
+      if (size.word[i] != 0)
+        w.sum.add_at(s.base + 64 * i, size.word[i], s.sum.negative());
+    return w;
+  }
   constexpr state whole(sum_of_numbers<V> const& s) const {
     state w{};
     add(w, s.high);

@@ -60,14 +60,6 @@ constexpr u64 special_of(State const& s) {
 } // namespace detail
 
 namespace detail {
-/// The state of which this is what lies near.
-template <class V, class To, int Factors, int Words>
-constexpr auto whole_sum(near_sum_state<Words> const& s) {
-  typename exact_sum_monoid<V, To, Factors>::state w{};
-  add_size(w.sum, size_of(s.sum), 1, s.sum.negative(), words_below(s));
-  return w;
-}
-
 /// Copies the words of x from its first that is not zero on, and says which that is; false: there are more than N.
 template <int N, int Words>
 constexpr bool near_words(wide_integer<Words> const& x, wide_integer<N>& to, int& base) {
@@ -151,7 +143,7 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
                                 static_cast<u64>(n), above, base))
       return rounded_quotient<To>(above, lowest + 64 * base, multiplied(number, divisor));
     if constexpr (requires { x.base; })
-      return exact_covariance<V, To>(detail::whole_sum<V, To, 1>(x), detail::whole_sum<V, To, 1>(y), detail::whole_sum<V, To, 2>(products), n, fewer);
+      return exact_covariance<V, To>(exact_sum_monoid<V, To, 1>{}.whole(x), exact_sum_monoid<V, To, 1>{}.whole(y), exact_sum_monoid<V, To, 2>{}.whole(products), n, fewer);
   }
   wide_integer<detail::larger(sum_x.words + sum_y.words, of_products.words + 1) + 1> above{};
   detail::add_size(above, multiplied(detail::size_of(of_products), number), 1, of_products.negative());

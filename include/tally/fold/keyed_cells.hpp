@@ -207,7 +207,7 @@ template <class Leaf>
 inline constexpr int bytes_of_neighbour<Leaf> = int(sizeof(neighbour_of<typename Leaf::monoid_type>));
 
 /// The launches of one read: cells are opened, elements folded, copies added to what they are copies of, answers written.
-enum class keyed_phase : int { open, fold, meet, close };
+enum class keyed_phase : int { aim, open, fold, meet, close };
 
 /// What a kernel is told of one leaf's memory.
 inline constexpr int max_keyed_folds = 16;
@@ -216,13 +216,14 @@ struct keyed_memory {
   void* copies[max_keyed_folds]; ///< of the slots of all keys or of hot ones, where the plan has any
   u64* hot;                      ///< which those are
   u32* windows;                  ///< the first digit of each, where the plan has any
-  u32* beyond;                   ///< a bit for each slot: whether an element of it was added past them
+  u32* beyond;                   ///< a bit for each slot of each fold: whether something was added past them
+  u32* claimed;                  ///< the same: whether somebody empties the rest of the cell for that; null: all are emptied before
   u32* locks;
   u64* stray; ///< the first position whose key names no bin, that key, and whether a checked sum overflowed
 };
 
-/// Of a bit for each slot.
-constexpr i64 bytes_of_bits(i64 slots) { return (slots + 31) / 32 * i64(sizeof(u32)); }
+/// Words of a bit for each slot.
+constexpr i64 words_of_bits(i64 slots) { return (slots + 31) / 32; }
 
 /// What a kernel for other folds is told of a fold by key beside them: its bins and folds, the memory of all slots, and where a block's table
 /// begins in its shared memory.

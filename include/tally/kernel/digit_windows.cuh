@@ -44,18 +44,18 @@ __device__ __forceinline__ whole_number whole_number_of(Vs... values) {
   return out;
 }
 
-/// Says that slot g has more than its windows hold.
-__device__ __forceinline__ void mark(u32* beyond, i64 g) {
-  u32 const bit = u32(1) << (g & 31);
-  if ((*static_cast<u32 const volatile*>(beyond + g / 32) & bit) == 0) // often it was said before
-    atomicOr(beyond + g / 32, bit);
-}
-
-/// The cells of all of one fold, and the slot of an element that has bits in no window.
-struct slot_of_all {
+/// The cell of all of one fold, of a slot that an element has bits for which are in no window, the first of its digits being there.
+struct cell_of_all {
   char* base;
   i64 slots, g;
-  u32* beyond;
+  int first;
+  u32 *beyond, *claimed;
+  __device__ __forceinline__ u32 bit() const { return u32(1) << (g & 31); }
+  __device__ __forceinline__ bool is_reached() const {
+    bool const is = (*static_cast<u32 const volatile*>(beyond + g / 32) & bit()) != 0;
+    __threadfence(); // what was emptied before the bit was set is empty to who sees it
+    return is;
+  }
 };
 
 /// What a block keeps of an exact sum of one slot. Cells that it is given to begin with the first digit of the window.
@@ -72,7 +72,7 @@ struct window_cell {
       *cells::word<word>(base, slots, g, d) = 0;
   }
   template <class I, class... Vs>
-  __device__ __forceinline__ static void add(char* base, I slots, I g, int first, slot_of_all const& beyond, M const& m, Vs... values) {
+  __device__ __forceinline__ static void add(char* base, I slots, I g, int first, cell_of_all const& beyond, M const& m, Vs... values) {
     whole_number const x = whole_number_of<M>(values...);
     unsigned const d = unsigned(x.bit) / bits_of_digit, here = d - unsigned(first);
     bool const finite = are_finite(static_cast<typename M::number>(values)...);
@@ -89,7 +89,7 @@ struct window_cell {
   }
   /// The floats of a whole warp, V a lane.
   template <class I, int V>
-  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, int first, slot_of_all const& beyond, floats_of_lane<V> const& x) {
+  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, int first, cell_of_all const& beyond, floats_of_lane<V> const& x) {
     of_all::add_digits_of_warp(digits_beside<I>{base, slots, g, first, beyond}, x);
   }
   template <class I>
@@ -103,6 +103,22 @@ struct window_cell {
       fold_words_into<operation::add>(cells::word<word>(base, slots, g, d), cells::word<word>(own, own_slots, 0u, d), n, turned);
   }
 
+  /// Makes a cell ready for what is in no window: the first who comes empties the other digits, where they are not.
+  __device__ __noinline__ static void reach(cell_of_all const& to) {
+    if (to.is_reached())
+      return;
+    bool const is_first = to.claimed == nullptr || (atomicOr(to.claimed + to.g / 32, to.bit()) & to.bit()) == 0;
+    if (is_first && to.claimed != nullptr)
+      for (int d = 0; d <= cell_of<M>::digits; ++d)
+        if (unsigned(d - to.first) >= unsigned(digits))
+          *cells::word<word>(to.base, to.slots, to.g, d) = 0;
+    if (is_first) {
+      __threadfence();
+      atomicOr(to.beyond + to.g / 32, to.bit());
+    }
+    while (!to.is_reached())
+      ;
+  }
   /// What a slot has whose window nothing passed by; base: as blocks give to it. In registers.
   __device__ static auto read(char* base, i64 slots, i64 g, int first) {
     constexpr int words = words_of_window<M>;
@@ -129,8 +145,8 @@ struct window_cell {
 private:
   /// Seldom, so its code stands once.
   template <class... Vs>
-  __device__ __noinline__ static void add_beyond(slot_of_all const beyond, M const& m, Vs... values) {
-    mark(beyond.beyond, beyond.g);
+  __device__ __noinline__ static void add_beyond(cell_of_all const beyond, M const& m, Vs... values) {
+    reach(beyond);
     of_all::add(beyond.base, beyond.slots, beyond.g, nullptr, m, 0, values...);
   }
   /// Digits of a slot, each in the window or in the cell of all.
@@ -139,15 +155,15 @@ private:
     char* base;
     I slots, g;
     int first;
-    slot_of_all beyond;
+    cell_of_all beyond;
     __device__ __forceinline__ void add(int d, word sum) const {
       if (unsigned const here = unsigned(d - first); here < unsigned(digits))
         fold_into<operation::add, owner::block>(cells::word<word>(base, slots, g, int(here)), sum);
       else
-        mark(beyond.beyond, beyond.g), fold_into<operation::add, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, d), sum);
+        reach(beyond), fold_into<operation::add, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, d), sum);
     }
     __device__ __forceinline__ void special(word came) const {
-      mark(beyond.beyond, beyond.g);
+      reach(beyond);
       fold_into<operation::bit_or, owner::all>(cells::word<word>(beyond.base, beyond.slots, beyond.g, cell_of<M>::digits), came);
     }
   };

@@ -42,7 +42,7 @@ public:
                                              keyed_memory const& memory, char* room)
       : Read(where, folded, lies, memory, room), from(partitions) {}
 
-  __device__ __forceinline__ void open(i64 thread, i64 threads_of_grid) const {
+  __device__ __forceinline__ void open(i64 thread, i64 threads_of_grid) {
     Read::open(thread, threads_of_grid);
     for (i64 k = thread; k < from.words; k += threads_of_grid)
       from.counts[k] = 0;
@@ -79,7 +79,8 @@ public:
     }
   }
   /// Elements that are no whole load.
-  __device__ __forceinline__ void fold_rest() const {
+  __device__ __forceinline__ void fold_rest() {
+    Table::aim();
     i64 const rest = *from.in_runs != 0 ? 0 : this->at.extent % P.elements_per_load;
     if (blockIdx.x == 0 && i64(threadIdx.x) < rest) {
       auto const r = Read::walk().row_of_number(this->at.extent - rest + threadIdx.x);
@@ -230,7 +231,9 @@ __global__ void __launch_bounds__(P.table.threads_per_block, 1)
   extern __shared__ __align__(16) char table[];
   partitions_fold<P, Where, Program> read(where, p, at, from, to, table);
   i64 const thread = i64(blockIdx.x) * blockDim.x + threadIdx.x, threads = i64(blockDim.x) * gridDim.x;
-  if (phase == keyed_phase::open)
+  if (phase == keyed_phase::aim)
+    read.aim_at_sample();
+  else if (phase == keyed_phase::open)
     read.open(thread, threads);
   else if (phase == keyed_phase::fold)
     read.fold();

@@ -43,21 +43,30 @@ public:
   __device__ __forceinline__ keyed_read(Where const& bins, Program const& folded, axes_layout const& lies, keyed_memory const& memory, char* of_block)
       : Table{folded, memory, bins.bins * lies.groups, of_block}, where(bins), at(lies) {}
 
-  __device__ void open(i64 thread, i64 threads) const {
+  /// Finds windows, before the read where it takes no more than them.
+  __device__ void aim_at_sample() const {
+    if constexpr (P.digits_in_windows)
+      aim_windows(to.windows, reinterpret_cast<unsigned*>(table), where, p, at.extent, [&](i64 e) { return walk().row_of_number(e); });
+  }
+  __device__ void open(i64 thread, i64 threads) {
+    if (to.claimed != nullptr)
+      Table::aim();
     for (i64 g = thread; g < slots; g += threads)
-      for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
+      for_each_index<folds>([&](auto i) { this->template open_of_all<i>(g); });
     if constexpr (copied)
       for (i64 g = thread; g < copied_slots(); g += threads)
         for_each_index<folds>([&](auto i) { cell<i, owner::all>::open(copies_of(i), copied_slots(), g, get<i>(p.leaves).monoid); });
     if constexpr (P.hot_keys > 0)
       if (blockIdx.x == 0)
         find_hot_keys<P.hot_keys>(to.hot, reinterpret_cast<unsigned*>(table), at.extent, [&](i64 r) { return P.threads_per_row > 0 ? bin_of_row<false>(r) : bin_of_element(r); });
-    if constexpr (P.digits_in_windows)
-      if (blockIdx.x == gridDim.x - 1)
-        aim_windows(to.windows, reinterpret_cast<unsigned*>(table), where, p, at.extent, [&](i64 e) { return walk().row_of_number(e); });
+    if (to.claimed == nullptr && blockIdx.x == gridDim.x - 1)
+      aim_at_sample();
     if constexpr (Table::are_marked)
-      for (i64 k = thread; k < bytes_of_bits(slots) / i64(sizeof(u32)); k += threads)
+      for (i64 k = thread; k < folds * words_of_bits(slots); k += threads) {
         to.beyond[k] = 0;
+        if (to.claimed != nullptr)
+          to.claimed[k] = 0;
+      }
     if (thread == 0)
       to.stray[0] = ~u64(0), to.stray[2] = 0;
   }
@@ -99,12 +108,12 @@ public:
     if constexpr (!P.in_place)
       for (i64 g = thread; g < slots; g += threads) {
         if constexpr (Table::are_marked && answers::all_take_windows<Nodes>)
-          if ((to.beyond[g / 32] >> (g & 31) & 1) == 0) {
+          if (Table::is_in_windows(g)) {
             answer(Table::states_of_windows(g), nodes, out, g);
             continue;
           }
         typename Program::states s;
-        for_each_index<folds>([&](auto i) { get<i>(s) = cell<i, owner::all>::read(cells_of(i), stride(), g, get<i>(p.leaves).monoid); });
+        for_each_index<folds>([&](auto i) { get<i>(s) = this->template state_of_slot<i>(g); });
         answer(s, nodes, out, g);
       }
     if (thread == 0 && to.stray[0] != ~u64(0))

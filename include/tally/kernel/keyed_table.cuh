@@ -66,17 +66,56 @@ public:
           window[i] = int(to.windows[i]);
       });
   }
-  /// The states of a slot that is not marked.
+  template <int I>
+  static constexpr bool is_marked = are_marked && in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>;
+  template <int I>
+  __device__ __forceinline__ cell_of_all cell_beyond(i64 g) const {
+    i64 const of_fold = I * words_of_bits(slots);
+    return {cells_of(I), stride(), g, window[I], to.beyond + of_fold, to.claimed == nullptr ? nullptr : to.claimed + of_fold};
+  }
+  /// Before something is added to the cell of all itself.
+  template <int I, owner Of>
+  __device__ __forceinline__ void reach(i64 g) const {
+    if constexpr (is_marked<I> && Of == owner::all)
+      if (auto const c = cell_beyond<I>(g); !c.is_reached())
+        cell<I, owner::block>::reach(c);
+  }
+  /// Whether nothing of a slot passed its windows by.
+  __device__ __forceinline__ bool is_in_windows(i64 g) const {
+    bool is = true;
+    for_each_index<folds>([&](auto i) {
+      if constexpr (is_marked<i>)
+        is = is && (to.beyond[i * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0;
+    });
+    return is;
+  }
+  /// The states of such a slot.
   __device__ __forceinline__ auto states_of_windows(i64 g) const {
     return [&]<int... I>(index_list<I...>) { return make_pack(state_of_window<I>(g)...); }(indices_up_to<folds>());
   }
   template <int I>
   __device__ __forceinline__ auto state_of_window(i64 g) const {
-    using M = typename nth_t<I, Leaves...>::monoid_type;
-    if constexpr (in_window<M, owner::block>)
+    if constexpr (is_marked<I>)
       return cell<I, owner::block>::read(given_to<I>(), stride(), g, window[I]);
     else
       return cell<I, owner::all>::read(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
+  }
+  /// The whole state of any slot.
+  template <int I>
+  __device__ __forceinline__ auto state_of_slot(i64 g) const {
+    auto const& m = get<I>(p.leaves).monoid;
+    if constexpr (is_marked<I>)
+      if ((to.beyond[I * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0)
+        return m.whole(state_of_window<I>(g));
+    return cell<I, owner::all>::read(cells_of(I), stride(), g, m);
+  }
+  /// Empties the cell of all that fold I has of a slot: its window, where who passes it by empties the rest.
+  template <int I>
+  __device__ __forceinline__ void open_of_all(i64 g) const {
+    if constexpr (is_marked<I>)
+      if (to.claimed != nullptr)
+        return cell<I, owner::block>::open(given_to<I>(), stride(), g, get<I>(p.leaves).monoid);
+    cell<I, owner::all>::open(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
   }
   /// Slots between two words of a cell of all.
   __device__ __forceinline__ i64 stride() const { return P.gives_in_bulk ? slots_given_in_bulk(slots) : slots; }
@@ -229,16 +268,15 @@ public:
   __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g) const {
     at_slot(g, threadIdx.x / 32, [&](auto of, auto count, auto slot, auto const& base_of) {
       constexpr owner Of = decltype(of)::value;
-      if constexpr (are_marked && Of == owner::all)
-        mark(to.beyond, g);
       for_each_index<folds>([&](auto i) {
         auto const& l = get<i>(p.leaves);
         using M = typename nth_t<i, Leaves...>::monoid_type;
+        reach<i, Of>(g);
         if constexpr (!adds_once_a_warp<M, in_cluster>) {
           for (int v = 0; v < V; ++v)
             add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         } else if constexpr (in_window<M, Of>) {
-          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], slot_of_all{cells_of(i), stride(), g, to.beyond}, numbers_of<V>(l, row_at));
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], cell_beyond<i>(g), numbers_of<V>(l, row_at));
         } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
           cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
         } else {
@@ -266,8 +304,6 @@ public:
   }
   template <owner Of, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of, i64 g) const {
-    if constexpr (are_marked && Of == owner::all)
-      mark(to.beyond, g);
     for_each_index<folds>([&](auto i) { add_one<i, Of>(r, count, slot, base_of(i), g); });
   }
   /// Feeds a row to fold K of slot g, whose cell is there.
@@ -276,11 +312,12 @@ public:
     auto const& l = get<K>(p.leaves);
     if (!l.mask.eval(r))
       return;
+    reach<K, Of>(g);
     unpack([&](auto const&... v) {
       if constexpr (is_once<K, Of>)
         add_state<K, Of>(l.monoid.lift(r.position, v.eval(r)...), count, slot, base, g);
       else if constexpr (in_window<typename nth_t<K, Leaves...>::monoid_type, Of>)
-        cell<K, Of>::add(base, count, slot, window[K], slot_of_all{cells_of(K), stride(), g, to.beyond}, l.monoid, v.eval(r)...);
+        cell<K, Of>::add(base, count, slot, window[K], cell_beyond<K>(g), l.monoid, v.eval(r)...);
       else
         cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...);
     }, l.values);

@@ -34,15 +34,14 @@ constexpr any_order_choice choose_any_order(keys_facts const& f) {
 /// partitioned either way, for floats of a hot key wait for each other in the table of its partition, and digits do not. Cells of exact folds are in shared
 /// memory then, and have the bytes of those of floats where they stand in for additions. The figures: docs/decisions/fast_folds_are_exact_where_that_is_quicker.md.
 inline constexpr int most_bytes_instead_of_floats = 512;
-inline constexpr i64 elements_of_exact_slot = 16, exact_bytes_of_element = 28; ///< so that tables are emptied, given and read for less than a sort takes
+inline constexpr i64 elements_of_exact_slot = 8; ///< so that tables are emptied, given and read for less than a sort takes
 constexpr bool are_better_exact(keys_facts const& as_they_are, keys_facts const& exactly) {
   why_not_list of_tables{};
   any_order_route const direct = choose_any_order(as_they_are).route, other = choose_any_order(exactly).route;
   if (direct == any_order_route::partitions)
     return as_they_are.swaps_floats && other == any_order_route::partitions && exactly.own_cell_bytes <= most_bytes_instead_of_floats;
   bool const in_shared_memory = other == any_order_route::partitions || (other == any_order_route::tables && planning::choose_ranges(exactly, of_tables) > 0);
-  bool const are_enough = exactly.at.extent >= exactly.slots * elements_of_exact_slot && exactly.at.extent * exact_bytes_of_element >= exactly.slots * exactly.own_cell_bytes;
-  return direct == any_order_route::sorted_elements && in_shared_memory && are_enough;
+  return direct == any_order_route::sorted_elements && in_shared_memory && exactly.at.extent >= exactly.slots * elements_of_exact_slot;
 }
 
 } // namespace tally::inline v0
