@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
 #include <tuple>
 
@@ -162,6 +163,16 @@ TEST_CASE("partitioned keys, emulated: elements of other widths, several columns
   auto const keys = keys_of(kind_of_keys::even);
   same<plan_of<4, 16>, in_windows<4, 16>>(from(wide, keys, small) | by_key(_2, bins, sum(_1), sum(_3).checked(), min(_1)));
   same<plan_of<4, 32>>(from(x, keys, small) | by_key(_2, bins, sum(_1 * _1), bit_xor(_3), count_modulo(7)));
+}
+
+TEST_CASE("partitioned keys, emulated: numbers that are far from the others, many and few") {
+  auto const keys = keys_of(kind_of_keys::even);
+  for (std::size_t const apart : {3, 400}) {
+    auto x = numbers<float>();
+    for (std::size_t i = 0; i < x.size(); i += apart) x[i] = std::ldexp(x[i], int(i / apart % 160) - 80);
+    same<plan_of<4, 16>, in_windows<4, 16>>(from(x, keys) | by_key(_2, bins, sum(_1), max(_1)));
+    same<in_windows<4, 16>>(from(x, keys) | by_key(_2, bins, mean(_1), sum(_1 * _1)));
+  }
 }
 
 TEST_CASE("partitioned keys, emulated: keys that come in runs are folded as they come") {

@@ -39,17 +39,17 @@ std::vector<T> numbers_for_keys(tally::i64 n) {
   return x;
 }
 /// Floats and doubles that lie far from each other, subnormals, zeros below 0, and some that are not finite.
-inline std::pair<std::vector<float>, std::vector<double>> far_numbers_for_keys(tally::i64 n) {
+inline std::pair<std::vector<float>, std::vector<double>> far_numbers_for_keys(tally::i64 n, unsigned one_in = 4) {
   std::mt19937 random(9);
   auto x = numbers_for_keys(n);
   auto wide = numbers_for_keys<double>(n);
   for (std::size_t i = 0; i < x.size(); ++i) {
     int const power = int(random() % 250) - 125;
-    if (random() % 4 == 0) x[i] = std::ldexp(x[i], power);
-    if (random() % 4 == 0) wide[i] = std::ldexp(wide[i], 8 * power);
+    if (random() % one_in == 0) x[i] = std::ldexp(x[i], power);
+    if (random() % one_in == 0) wide[i] = std::ldexp(wide[i], 8 * power);
     if (random() % 100'000 == 0) x[i] = std::numeric_limits<float>::infinity() * (random() % 2 == 0 ? 1.f : -1.f);
     if (random() % 100'000 == 0) wide[i] = std::numeric_limits<double>::quiet_NaN();
-    if (random() % 1000 == 0) x[i] = std::numeric_limits<float>::denorm_min() * float(random() % 9);
+    if (random() % (250 * one_in) == 0) x[i] = std::numeric_limits<float>::denorm_min() * float(random() % 9);
     if (random() % 1000 == 0) x[i] = -0.f;
   }
   return {std::move(x), std::move(wide)};

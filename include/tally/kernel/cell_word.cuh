@@ -43,6 +43,14 @@ __device__ __forceinline__ unsigned add_and_carry(u64* at, u64 value) {
   }
 }
 
+/// Sets a bit of a word in global memory, and whether it is set: who sees it sees what was written before.
+__device__ __forceinline__ void publish_bit(u32* at, u32 bit) { asm volatile("red.release.gpu.global.or.b32 [%0], %1;" ::"l"(at), "r"(bit) : "memory"); }
+__device__ __forceinline__ bool has_bit(u32 const* at, u32 bit) {
+  u32 word;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+  return (word & bit) != 0;
+}
+
 /// *at = Op(*at, value), atomically.
 template <operation Op, owner Of, class T>
 __device__ __forceinline__ void fold_into(T* at, T value) {

@@ -49,13 +49,9 @@ struct cell_of_all {
   char* base;
   i64 slots, g;
   int first;
-  u32 *beyond, *claimed;
+  u32 *beyond, *claimed; ///< null: nothing is marked
   __device__ __forceinline__ u32 bit() const { return u32(1) << (g & 31); }
-  __device__ __forceinline__ bool is_reached() const {
-    bool const is = (*static_cast<u32 const volatile*>(beyond + g / 32) & bit()) != 0;
-    __threadfence(); // what was emptied before the bit was set is empty to who sees it
-    return is;
-  }
+  __device__ __forceinline__ bool is_reached() const { return has_bit(beyond + g / 32, bit()); }
 };
 
 /// What a block keeps of an exact sum of one slot. Cells that it is given to begin with the first digit of the window.
@@ -105,16 +101,15 @@ struct window_cell {
 
   /// Makes a cell ready for what is in no window: the first who comes empties the other digits, where they are not.
   __device__ __noinline__ static void reach(cell_of_all const& to) {
-    if (to.is_reached())
+    if (to.beyond == nullptr || to.is_reached())
       return;
-    bool const is_first = to.claimed == nullptr || (atomicOr(to.claimed + to.g / 32, to.bit()) & to.bit()) == 0;
-    if (is_first && to.claimed != nullptr)
+    if (to.claimed == nullptr)
+      return publish_bit(to.beyond + to.g / 32, to.bit());
+    if ((atomicOr(to.claimed + to.g / 32, to.bit()) & to.bit()) == 0) {
       for (int d = 0; d <= cell_of<M>::digits; ++d)
         if (unsigned(d - to.first) >= unsigned(digits))
           *cells::word<word>(to.base, to.slots, to.g, d) = 0;
-    if (is_first) {
-      __threadfence();
-      atomicOr(to.beyond + to.g / 32, to.bit());
+      publish_bit(to.beyond + to.g / 32, to.bit());
     }
     while (!to.is_reached())
       ;
@@ -169,8 +164,12 @@ private:
   };
 };
 
+/// What is said of a window whose sum has more in other digits than is worth a bit for every slot: one in far_of_sample of a sample.
+inline constexpr u32 is_scattered = 256;
+inline constexpr int far_of_sample = 64;
+
 /// One block looks at some of the elements, at least sampled_elements, evenly apart but for a little chance, and says of every exact sum which window has
-/// the most of them. The room is bytes_to_aim_windows of shared memory. All threads of the block call it.
+/// the most of them, and whether it is scattered. The room is bytes_to_aim_windows of shared memory. All threads of the block call it.
 template <class Where, class Program, class RowOf>
 __device__ void aim_windows(u32* windows, unsigned* count, Where const& where, Program const& p, i64 elements, RowOf const& row_of) {
   i64 const apart = elements / sampled_elements;
@@ -209,9 +208,13 @@ __device__ void aim_windows(u32* windows, unsigned* count, Where const& where, P
           u32 const one = held << 8 | u32(255 - first);
           best = best < one ? one : best;
         }
+        u32 all = 0;
+        for (int d = int(threadIdx.x); d < digits; d += 32)
+          all += count[d];
         best = __reduce_max_sync(whole_warp, best);
+        all = __reduce_add_sync(whole_warp, all);
         if (threadIdx.x == 0)
-          windows[k] = 255 - (best & 255);
+          windows[k] = 255 - (best & 255) + ((all - (best >> 8)) * far_of_sample > all ? is_scattered : 0);
       }
     }
   });

@@ -40,6 +40,7 @@ public:
   char* table; ///< of this block, where it has one
   unsigned first = 0; ///< slot of its partition
   int window[folds > 0 ? folds : 1] = {}; ///< the first digit that a block has of each exact sum
+  u32 scattered = 0; ///< bit i is set where fold i has more in other digits than is worth a mark
 
   template <class M, owner Of>
   static constexpr bool in_window = P.digits_in_windows && Of == owner::block && cell_of<M>::kind == cell_kind::digits;
@@ -62,30 +63,38 @@ public:
   __device__ __forceinline__ void aim() {
     if constexpr (P.digits_in_windows)
       for_each_index<folds>([&](auto i) {
-        if constexpr (in_window<typename nth_t<i, Leaves...>::monoid_type, owner::block>)
-          window[i] = int(to.windows[i]);
+        if constexpr (in_window<typename nth_t<i, Leaves...>::monoid_type, owner::block>) {
+          u32 const found = this->to.windows[i];
+          this->window[i] = int(found & (is_scattered - 1));
+          this->scattered |= found >= is_scattered ? 1u << i : 0;
+        }
       });
   }
   template <int I>
-  static constexpr bool is_marked = are_marked && in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>;
+  static constexpr bool has_window = are_marked && in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>;
+  template <int I>
+  __device__ __forceinline__ bool is_marked() const {
+    return has_window<I> && (scattered >> I & 1) == 0;
+  }
   template <int I>
   __device__ __forceinline__ cell_of_all cell_beyond(i64 g) const {
     i64 const of_fold = I * words_of_bits(slots);
+    if (!is_marked<I>())
+      return {cells_of(I), stride(), g, window[I], nullptr, nullptr};
     return {cells_of(I), stride(), g, window[I], to.beyond + of_fold, to.claimed == nullptr ? nullptr : to.claimed + of_fold};
   }
   /// Before something is added to the cell of all itself.
   template <int I, owner Of>
   __device__ __forceinline__ void reach(i64 g) const {
-    if constexpr (is_marked<I> && Of == owner::all)
-      if (auto const c = cell_beyond<I>(g); !c.is_reached())
-        cell<I, owner::block>::reach(c);
+    if constexpr (has_window<I> && Of == owner::all)
+      cell<I, owner::block>::reach(cell_beyond<I>(g));
   }
   /// Whether nothing of a slot passed its windows by.
   __device__ __forceinline__ bool is_in_windows(i64 g) const {
     bool is = true;
     for_each_index<folds>([&](auto i) {
-      if constexpr (is_marked<i>)
-        is = is && (to.beyond[i * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0;
+      if constexpr (has_window<i>)
+        is = is && this->template is_marked<i>() && (this->to.beyond[i * words_of_bits(this->slots) + g / 32] >> (g & 31) & 1) == 0;
     });
     return is;
   }
@@ -95,7 +104,7 @@ public:
   }
   template <int I>
   __device__ __forceinline__ auto state_of_window(i64 g) const {
-    if constexpr (is_marked<I>)
+    if constexpr (has_window<I>)
       return cell<I, owner::block>::read(given_to<I>(), stride(), g, window[I]);
     else
       return cell<I, owner::all>::read(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
@@ -104,16 +113,16 @@ public:
   template <int I>
   __device__ __forceinline__ auto state_of_slot(i64 g) const {
     auto const& m = get<I>(p.leaves).monoid;
-    if constexpr (is_marked<I>)
-      if ((to.beyond[I * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0)
+    if constexpr (has_window<I>)
+      if (is_marked<I>() && (to.beyond[I * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0)
         return m.whole(state_of_window<I>(g));
     return cell<I, owner::all>::read(cells_of(I), stride(), g, m);
   }
   /// Empties the cell of all that fold I has of a slot: its window, where who passes it by empties the rest.
   template <int I>
   __device__ __forceinline__ void open_of_all(i64 g) const {
-    if constexpr (is_marked<I>)
-      if (to.claimed != nullptr)
+    if constexpr (has_window<I>)
+      if (is_marked<I>() && to.claimed != nullptr)
         return cell<I, owner::block>::open(given_to<I>(), stride(), g, get<I>(p.leaves).monoid);
     cell<I, owner::all>::open(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
   }

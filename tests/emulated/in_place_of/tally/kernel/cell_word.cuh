@@ -31,6 +31,8 @@ T folded(T a, T b) {
   else return a == 0 || a > b ? b : a - 1;
 }
 enum class owner { all, block, cluster };
+inline void publish_bit(u32* at, u32 bit) { *at |= bit; }
+inline bool has_bit(u32 const* at, u32 bit) { return (*at & bit) != 0; }
 template <operation Op, owner Of, class T>
 void fold_into(T* at, T value) {
   auto const place = reinterpret_cast<char*>(at);
