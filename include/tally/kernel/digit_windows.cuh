@@ -80,7 +80,9 @@ struct window_cell {
         part[i] = x.negative ? word(0) - x.part(i, shift) : x.part(i, shift);
       add_halves(cells::word<word>(base, slots, g, int(here)), slots, part);
     } else if (!finite || (x.low | x.high) != 0) {
-      add_beyond(beyond, m, static_cast<typename M::number>(values)...);
+      if (beyond.beyond != nullptr)
+        reach(beyond);
+      add_beyond(beyond.base, beyond.slots, beyond.g, m, static_cast<typename M::number>(values)...);
     }
   }
   /// The floats of a whole warp, V a lane.
@@ -140,9 +142,8 @@ struct window_cell {
 private:
   /// Seldom, so its code stands once.
   template <class... Vs>
-  __device__ __noinline__ static void add_beyond(cell_of_all const beyond, M const& m, Vs... values) {
-    reach(beyond);
-    of_all::add(beyond.base, beyond.slots, beyond.g, nullptr, m, 0, values...);
+  __device__ __noinline__ static void add_beyond(char* base, i64 slots, i64 g, M const& m, Vs... values) {
+    of_all::add(base, slots, g, nullptr, m, 0, values...);
   }
   /// Digits of a slot, each in the window or in the cell of all.
   template <class I>
