@@ -113,7 +113,7 @@ TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly w
   CHECK(are_better_exact(needs_a_sort(n, 1'000'000), sums(n, 1'000'000)));
   CHECK(are_better_exact(needs_a_sort(n, 1'500'000), sums(n, 1'500'000)));
   CHECK_FALSE(are_better_exact(needs_a_sort(n, 3'000'000), sums(n, 3'000'000))); // five elements a slot
-  CHECK_FALSE(are_better_exact(needs_a_sort(15'000, 1000), sums(15'000, 1000)));
+  CHECK_FALSE(are_better_exact(needs_a_sort(7000, 1000), sums(7000, 1000)));
   CHECK_FALSE(are_better_exact(needs_a_sort(1 << 20, 30'000), sums(1 << 20, 30'000))); // in global memory
   auto const of_doubles = [](i64 elements, i64 slots) { return with(sums(elements, slots), [](auto& f) { f.own_cell_bytes = 1852, f.bytes_in_windows = 84; }); };
   CHECK(are_better_exact(needs_a_sort(n / 2, 1'000'000), of_doubles(n / 2, 1'000'000)));

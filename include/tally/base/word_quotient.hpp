@@ -12,7 +12,8 @@ struct two_words {
   u64 low, high;
   friend constexpr bool operator<(two_words const& a, two_words const& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 };
-TALLY_INLINE constexpr int leading_zeros(two_words const& x) { return x.high != 0 ? leading_zeros(x.high) : x.low != 0 ? 64 + leading_zeros(x.low) : 128; }
+namespace detail {
+TALLY_INLINE constexpr int leading_zeros(two_words const& x) { return x.high != 0 ? tally::leading_zeros(x.high) : x.low != 0 ? 64 + tally::leading_zeros(x.low) : 128; }
 TALLY_INLINE constexpr two_words shifted_up(two_words const& x, int by) {
   return by == 0 ? x : by >= 64 ? two_words{0, by == 128 ? 0 : x.low << (by - 64)} : two_words{x.low << by, x.high << by | x.low >> (64 - by)};
 }
@@ -28,6 +29,7 @@ TALLY_INLINE constexpr two_words plus(two_words const& a, two_words const& b) {
   return {low, a.high + b.high + u64(low < b.low)};
 }
 TALLY_INLINE constexpr two_words minus(two_words const& a, two_words const& b) { return {a.low - b.low, a.high - b.high - u64(a.low < b.low)}; }
+} // namespace detail
 
 /// A number that is size * 2^at, or its negative.
 struct words_and_place {
@@ -65,10 +67,10 @@ TALLY_INLINE constexpr bool are_two_words(wide_integer<Words> const& x, words_an
 /// x * 2^lowest / n rounded once, to nearest even; 0 < n. Of the quotient there are 62 bits or more, and the last says whether there is a rest.
 template <class T>
 TALLY_HD constexpr T rounded_quotient(two_words x, int lowest, u64 n) {
-  int const up = leading_zeros(x), of_n = leading_zeros(n);
+  int const up = detail::leading_zeros(x), of_n = leading_zeros(n);
   if (up == 128)
     return T(0);
-  x = shifted_up(x, up);
+  x = detail::shifted_up(x, up);
   n <<= of_n;
   bool const halved = x.high >= n;
   u64 lost = halved ? x.low & 1 : 0;
