@@ -126,7 +126,7 @@ struct window_cell {
       u64 carry = 0;
 #pragma unroll
       for (int k = w; k < words; ++k) {
-        u64 const part = k == w ? u64(n) << shift : k == w + 1 && shift != 0 ? u64(n >> (64 - shift)) : u64(n >> 63), one = sum.word[k] + part;
+        u64 const part = k == w ? u64(n) << shift : k == w + 1 ? u64(n >> 1 >> (63 - shift)) : u64(n >> 63), one = sum.word[k] + part;
         sum.word[k] = one + carry;
         carry = u64(one < part) | u64(sum.word[k] < carry);
       }
