@@ -14,8 +14,9 @@ struct two_words {
 };
 namespace detail {
 TALLY_INLINE constexpr int leading_zeros(two_words const& x) { return x.high != 0 ? tally::leading_zeros(x.high) : x.low != 0 ? 64 + tally::leading_zeros(x.low) : 128; }
+/// By less than 128.
 TALLY_INLINE constexpr two_words shifted_up(two_words const& x, int by) {
-  return by == 0 ? x : by >= 64 ? two_words{0, by == 128 ? 0 : x.low << (by - 64)} : two_words{x.low << by, x.high << by | x.low >> (64 - by)};
+  return by == 0 ? x : by >= 64 ? two_words{0, x.low << (by - 64)} : two_words{x.low << by, x.high << by | x.low >> (64 - by)};
 }
 /// The lower 128 bits.
 TALLY_INLINE constexpr two_words times(two_words const& x, u64 n) {

@@ -89,12 +89,17 @@ public:
     if constexpr (has_window<I> && Of == owner::all)
       cell<I, owner::block>::reach(cell_beyond<I>(g));
   }
-  /// Whether nothing of a slot passed its windows by.
+  /// Whether all that fold I has of a slot is in its window.
+  template <int I>
+  __device__ __forceinline__ bool is_all_in_window(i64 g) const {
+    return is_marked<I>() && (to.beyond[I * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0;
+  }
+  /// The same of all folds that have one.
   __device__ __forceinline__ bool is_in_windows(i64 g) const {
     bool is = true;
     for_each_index<folds>([&](auto i) {
       if constexpr (has_window<i>)
-        is = is && this->template is_marked<i>() && (this->to.beyond[i * words_of_bits(this->slots) + g / 32] >> (g & 31) & 1) == 0;
+        is = is && this->template is_all_in_window<i>(g);
     });
     return is;
   }
@@ -114,7 +119,7 @@ public:
   __device__ __forceinline__ auto state_of_slot(i64 g) const {
     auto const& m = get<I>(p.leaves).monoid;
     if constexpr (has_window<I>)
-      if (is_marked<I>() && (to.beyond[I * words_of_bits(slots) + g / 32] >> (g & 31) & 1) == 0)
+      if (is_all_in_window<I>(g))
         return m.whole(state_of_window<I>(g));
     return cell<I, owner::all>::read(cells_of(I), stride(), g, m);
   }
