@@ -2,10 +2,9 @@
 //
 // Folds of every kind by key on a GPU, of many elements or few: many_keys [log2 of the elements, 27 [keys, 10000,100000,1000000]]. Microseconds of a call of enqueue with
 // answers on the device; the answers of run are compared with the CPU's first, but for fast ones. Needs a GPU. Test layer.
-#include <tally/tally.hpp>
+#include "on_device.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,35 +12,14 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace tally;
+using namespace bench;
 
 namespace {
 
-template <class T>
-struct column_there {
-  gpu::device_memory memory;
-  i64 n;
-  explicit column_there(std::vector<T> const& v) : memory(gpu::stage(v.data(), v.size() * sizeof(T), 0)), n(i64(v.size())) { gpu::wait(0); }
-  auto column() const { return device(static_cast<T const*>(memory.data()), n); }
-};
-column_there<u64> room(i64 words) { return column_there<u64>(std::vector<u64>(static_cast<std::size_t>(words))); }
-
-/// The least of three turns of three calls each, of twenty where a call is short.
-template <class R, class... Outs, class... Contract>
-double least(i64 n, R const& r, std::tuple<Outs*...> to, Contract... c) {
-  auto const once = [&] { std::apply([&](auto*... out) { enqueue(r, out..., c...); }, to); };
-  int const calls = n < 1 << 20 ? 20 : 3;
-  double best = 1e30;
-  for (int turn = 0; turn < 4; ++turn) { // the first compiles
-    auto const begun = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) once();
-    gpu::wait(0);
-    if (turn > 0) best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count() / calls);
-  }
-  return best;
-}
 void say(char const* what, double microseconds) {
   std::printf("  %-24s %8.1f us\n", what, microseconds);
   std::fflush(stdout);

@@ -179,7 +179,7 @@ constexpr T rounded(wide_integer<2> const& x, int lowest) {
 
 /// x * 2^lowest rounded once, to nearest even; zero is +0, what is too large is infinite.
 template <class T, int Words>
-constexpr T rounded(wide_integer<Words> x, int lowest) {
+TALLY_HD __attribute__((noinline)) constexpr T rounded(wide_integer<Words> x, int lowest) {
   using shape = float_shape<T>;
   bool const negative = x.negative();
   if (negative)
@@ -281,9 +281,10 @@ struct long_division {
 };
 } // namespace detail
 
-/// x * 2^lowest / n rounded once, to nearest even; 0 < n. The division ends behind 65 bits or more, where what is left can only decide ties.
+namespace detail {
+/// rounded_quotient where it is needed often.
 template <class T, int Words, int Divisor>
-constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
+constexpr T rounded_quotient_here(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
   bool const negative = x.negative();
   if (negative)
     x.negate();
@@ -310,6 +311,13 @@ constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<Div
   quotient.word[0] |= u64(left);
   T const size = rounded<T>(quotient, lowest + 32 * place);
   return negative ? -size : size;
+}
+} // namespace detail
+
+/// x * 2^lowest / n rounded once, to nearest even; 0 < n. The division ends behind 65 bits or more, where what is left can only decide ties.
+template <class T, int Words, int Divisor>
+TALLY_HD __attribute__((noinline)) constexpr T rounded_quotient(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
+  return detail::rounded_quotient_here<T>(x, lowest, n);
 }
 
 } // namespace tally::inline v0

@@ -136,7 +136,7 @@ struct exact_sum_monoid {
   }
   /// The same as a state; of a near one whose base is at a whole word.
   template <int Words>
-  constexpr state whole(near_sum_state<Words> const& s) const {
+  TALLY_HD __attribute__((noinline)) constexpr state whole(near_sum_state<Words> const& s) const {
     state w{};
     auto size = s.sum;
     if (s.sum.negative())
@@ -146,7 +146,7 @@ struct exact_sum_monoid {
         w.sum.add_at(s.base + 64 * i, size.word[i], s.sum.negative());
     return w;
   }
-  constexpr state whole(sum_of_numbers<V> const& s) const {
+  TALLY_HD __attribute__((noinline)) constexpr state whole(sum_of_numbers<V> const& s) const {
     state w{};
     add(w, s.high);
     add(w, s.middle);
@@ -163,6 +163,17 @@ struct exact_sum_monoid {
     if constexpr (stl::same_as<To, V>)
       if (To q{}; divided(s, n, q))
         return q;
+    return mean_of_integer(s, n);
+  }
+  /// The sum over n, rounded once; of nothing, NaN.
+  constexpr To mean(state const& s, i64 n) const {
+    if (n == 0)
+      return stl::numeric_limits<To>::quiet_NaN();
+    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, wide_integer<2>{{static_cast<u64>(n), 0}});
+  }
+
+private:
+  TALLY_HD __attribute__((noinline)) constexpr To mean_of_integer(sum_of_numbers<V> const& s, i64 n) const {
     auto const a = take_apart(s.high), b = take_apart(s.middle), c = take_apart(s.low);
     int const base = c.fraction != 0 ? c.bit : b.fraction != 0 ? b.bit : a.bit;
     near_sum_state<3> near{{}, base};
@@ -174,14 +185,6 @@ struct exact_sum_monoid {
       }
     return mean(near, n);
   }
-  /// The sum over n, rounded once; of nothing, NaN.
-  constexpr To mean(state const& s, i64 n) const {
-    if (n == 0)
-      return stl::numeric_limits<To>::quiet_NaN();
-    return s.special != 0 ? special(s) : rounded_quotient<To>(s.sum, range::lowest, wide_integer<2>{{static_cast<u64>(n), 0}});
-  }
-
-private:
   /// Rounded once: the rounded sum of two numbers is wrong only where they lie in the middle of two neighbours, and what is left decides.
   static constexpr V rounded_sum(sum_of_numbers<V> s) {
     V rest, left;

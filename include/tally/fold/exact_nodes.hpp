@@ -141,7 +141,7 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
     if (detail::near_words(sum_x, near_x, at_x) && detail::near_words(sum_y, near_y, at_y) && detail::near_words(of_products, near_products, at) &&
         detail::near_covariance(near_x, at_x + detail::words_below(x), near_y, at_y + detail::words_below(y), near_products, at + detail::words_below(products),
                                 static_cast<u64>(n), above, base))
-      return rounded_quotient<To>(above, lowest + 64 * base, multiplied(number, divisor));
+      return detail::rounded_quotient_here<To>(above, lowest + 64 * base, multiplied(number, divisor));
     if constexpr (requires { x.base; })
       return exact_covariance<V, To>(exact_sum_monoid<V, To, 1>{}.whole(x), exact_sum_monoid<V, To, 1>{}.whole(y), exact_sum_monoid<V, To, 2>{}.whole(products), n, fewer);
   }

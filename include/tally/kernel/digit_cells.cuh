@@ -18,6 +18,7 @@ template <class M, owner Of, class Word>
 struct keyed_cell<M, Of, Word, cell_kind::digits> {
   static constexpr int digits = cell_of<M>::digits;
   static constexpr int bytes = cell_of<M>::bytes;
+  static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
   using word = u64;
   template <class I>
   struct digit_words {
@@ -44,7 +45,6 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
 
   private:
     static constexpr bool float_in_two = M::factors == 1 && cuda::std::same_as<typename M::number, float>;
-    static constexpr u64 of_digit = (u64(1) << bits_of_digit) - 1;
     __device__ __forceinline__ void add_part(int d, u64 part, bool negative) {
       if (part != 0)
         fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), negative ? word(0) - word(part) : word(part));
@@ -165,20 +165,35 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
   }
   __device__ static auto read(char* base, i64 slots, i64 g, M const&) {
     constexpr int together = 8; // loads on their way at once
+    constexpr int bits = 64 * M::range::words, rounds = bits / (bits_of_digit * together) + 1;
     typename M::state s{};
-#pragma unroll 1
-    for (int first = 0; first < digits; first += together) {
+    i64 carry = 0;
+#pragma unroll(rounds <= 3 ? rounds : 1)
+    for (int first = 0; first * bits_of_digit < bits; first += together) {
       i64 n[together];
 #pragma unroll
       for (int d = 0; d < together; ++d)
         n[d] = first + d < digits ? static_cast<i64>(*cells::word<word>(base, slots, g, first + d)) : 0;
 #pragma unroll
-      for (int d = 0; d < together; ++d)
-        if (n[d] != 0)
-          s.sum.add_at((first + d) * bits_of_digit, static_cast<u64>(n[d] < 0 ? -n[d] : n[d]), n[d] < 0);
+      for (int d = 0; d < together; ++d) {
+        i64 const low = (n[d] & i64(of_digit)) + carry;
+        put_digit(s.sum, (first + d) * bits_of_digit, u64(low) & of_digit);
+        carry = (n[d] >> bits_of_digit) + (low >> bits_of_digit);
+      }
     }
     s.special = *cells::word<word>(base, slots, g, digits);
     return s;
+  }
+
+private:
+  /// Bits of a digit into a number that has none from `bit` on.
+  template <int Words>
+  __device__ __forceinline__ static void put_digit(wide_integer<Words>& to, int bit, u64 of) {
+    int const w = bit / 64, shift = bit % 64;
+    if (w < Words)
+      to.word[w] |= of << shift;
+    if (shift > 64 - bits_of_digit && w + 1 < Words)
+      to.word[w + 1] |= of >> (64 - shift);
   }
 };
 
