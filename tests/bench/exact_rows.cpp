@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exact sums of rows and of segments of one size on a GPU: exact_rows [log2 of the floats, half as many doubles, 27 [lengths, 7,32,64,256,333,1024,4096]].
+// Exact sums, means and variances of rows, columns and segments of one size on a GPU: exact_rows [log2 of the floats, half as many doubles, 27 [lengths, 7,32,64,256,333,1024,4096]].
 // Microseconds of a call of enqueue with answers on the device; the answers of run are compared with the CPU's first. Needs a GPU. Test layer.
 #include "on_device.hpp"
 
@@ -38,7 +38,7 @@ void measure_rows(std::vector<T> x, i64 length) {
   i64 const rows = i64(x.size()) / length;
   x.resize(static_cast<std::size_t>(rows * length));
   column_there const there(x);
-  auto const to = room(rows);
+  auto const to = room(rows > length ? rows : length);
   std::vector<i64> offsets(static_cast<std::size_t>(rows) + 1);
   for (i64 r = 0; r <= rows; ++r) offsets[static_cast<std::size_t>(r)] = r * length;
   std::printf("%lld rows of %lld %s\n", static_cast<long long>(rows), static_cast<long long>(length), sizeof(T) == 4 ? "f32" : "f64");
@@ -49,7 +49,9 @@ void measure_rows(std::vector<T> x, i64 length) {
   auto const rows_of = [&](T const* at) { return from(shaped(at, rows, length)); };
   both("rows: sum", [&](T const* at, auto const&) { return rows_of(at) | over<1>(sum(_1)); });
   both("rows: mean", [&](T const* at, auto const&) { return rows_of(at) | over<1>(mean(_1)); });
+  both("rows: sum of squares", [&](T const* at, auto const&) { return rows_of(at) | over<1>(sum(_1 * _1)); });
   both("rows: variance", [&](T const* at, auto const&) { return rows_of(at) | over<1>(variance(_1)); });
+  both("columns: variance", [&](T const* at, auto const&) { return rows_of(at) | over<0>(variance(_1)); });
   both("segments: sum", [&](T const* at, auto const& where) { return from(shaped(at, rows * length)) | by_segment(where, sum(_1)); });
 }
 

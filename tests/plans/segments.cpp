@@ -90,10 +90,15 @@ TEST_CASE("windows have room beside the tiles of a block, or there are none") {
   for (f.fold_count = 2; f.fold_count <= max_folds; ++f.fold_count) {
     f.folds[f.fold_count - 1] = f.folds[0];
     auto const p = make_segments_plan(f);
-    CHECK((!p.in_windows || p.warps_per_block * (planning::bytes_of_tile(f, p.tile_elements) + f.fold_count * (32 + 2 * 56)) <= 48 * 1024));
+    CHECK(p.in_windows);
+    CHECK(p.warps_per_block * (planning::bytes_of_tile(f, p.tile_elements) + f.fold_count * 2 * 56) <= 48 * 1024);
+    CHECK(p.blocks_per_multiprocessor * p.warps_per_block >= 16);
   }
   f.fold_count = max_folds;
+  CHECK(make_segments_plan(f).warps_per_block < 8);
+  f.folds[0].state_bytes = 24 * 1024;
   CHECK_FALSE(make_segments_plan(f).in_windows);
+  f.folds[0].state_bytes = 56;
   f.fold_count = 2;
   f.folds[1].exact = false; // beside one
   CHECK(make_segments_plan(f).in_windows);

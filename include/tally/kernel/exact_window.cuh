@@ -150,16 +150,18 @@ struct window_of<M> {
   }
 };
 
-/// A window over products of three or four floats, which are two doubles exactly: the rounded product and what the rounding lost.
-/// As many digits of 45 bits as leave 23 binades of x in x^3 and 22 in x^4, and one of 50 bits above them.
+/// A window over products of three or four floats, or of two doubles, which are two doubles exactly: the rounded product and what the rounding lost.
+/// As many digits of 45 bits as leave 23 binades of x in x^3, 22 in x^4, and 39 in the square of a double, and one of 50 bits above them.
 template <class M>
-  requires(M::factors > 2 && sizeof(typename M::number) == 4)
+  requires(M::factors > 2 ? sizeof(typename M::number) == 4 : M::factors == 2 && sizeof(typename M::number) == 8)
 struct window_of<M> {
-  static constexpr int digits = M::factors, product_bits = 24 * M::factors;
+  static constexpr bool of_floats = sizeof(typename M::number) == 4;
+  static constexpr int digits = of_floats ? M::factors : 4, product_bits = float_shape<typename M::number>::precision * M::factors;
   static constexpr int spare = 52 - product_bits; ///< the lowest bit of a product is at most product_bits below its first
   static constexpr int offset = float_shape<double>::lowest - M::range::lowest;
-  static constexpr int exponent_at = 21, binades = 45 * (digits - 1) - 2, headroom = 4 * M::factors, lowest_base = -offset,
-                       highest_base = 1586, additions = 2048;
+  static constexpr int exponent_at = 21, binades = 45 * (digits - 1) - 2, headroom = 4 * digits, additions = 2048;
+  static constexpr int lowest_base = of_floats ? -offset : 1, ///< doubles that are smaller lose more than a double can say
+                       highest_base = of_floats ? 1586 : 1911; ///< what is above may be infinite
   static constexpr double magic = 0x1.8p52;
   i64 digit[digits] = {};
   int base = -1; ///< the bit, counted from 2^-1074, that bit 0 of digit[0] stands for
@@ -169,6 +171,10 @@ struct window_of<M> {
   template <class... Floats>
   __device__ __forceinline__ static u32 key(Floats... x) {
     return (u32(bits_as<u64>(of_all(x...)) >> 32) << 1) | marks_of(x...); // a product is normal or zero
+  }
+  __device__ __forceinline__ static u32 key(double x, double y) {
+    u32 const head = u32(bits_as<u64>(x * y) >> 32) << 1, marks = u32(bits_as<u64>(x * 0. + y * 0.) >> 32) << 1;
+    return head | marks | u32(head >> exponent_at == 0 && x != 0 && y != 0);
   }
   __device__ __forceinline__ u32 key_of_base() const { return u32(base + 1 - spare) << exponent_at; }
   __device__ __forceinline__ void aim(int at) {
@@ -190,6 +196,7 @@ struct window_of<M> {
     add_scaled<digits - 1>(product * scale);
     add_scaled<digits - 2>(__fma_rn(x, y, -product) * scale * 0x1p45);
   }
+  __device__ __forceinline__ void add(double x, double y) { add_both(x, y); }
   __device__ __forceinline__ void add(float x, float y, float z) { add_both(product_of(x, y), far_below(z) * 0x1p896); }
   __device__ __forceinline__ void add(float x, float y, float z, float w) { add_both(product_of(x, y), product_of(z, w)); }
   template <class Room>
@@ -202,9 +209,9 @@ struct window_of<M> {
   }
 };
 
-/// No window: products of doubles, whose 106 bits and more go the slow way.
+/// No window: products of three or four doubles, whose 159 bits and more go the slow way.
 template <class M>
-  requires(M::factors > 1 && sizeof(typename M::number) == 8)
+  requires(M::factors > 2 && sizeof(typename M::number) == 8)
 struct window_of<M> {
   static constexpr int spare = 0, exponent_at = 21, binades = 1, headroom = 0, lowest_base = 0, highest_base = 0, additions = 1;
   int base = -1;

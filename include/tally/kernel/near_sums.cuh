@@ -14,7 +14,7 @@ template <exact_monoid M>
 class near_sum {
 public:
   using window_type = window_of<M>;
-  using quick_state = near_sum_state<M::factors == 2 ? 2 : 4>;
+  using quick_state = near_sum_state<M::factors == 2 && sizeof(typename M::number) == 4 ? 2 : 4>;
 
   template <class... Vs>
   __device__ __forceinline__ void add(Vs... x) {

@@ -76,19 +76,22 @@ constexpr int choose_segments_per_lane(facts const& f, i64 segments) {
   return !short_ones ? 0 : bytes <= 4 && f.state_bytes() <= 8 ? 2 : 1;
 }
 
-/// Whether there are exact sums and nothing whose order counts, and beside the tiles of a block, in the shared memory that every chip has, room for the
-/// digits of its warps.
-constexpr bool choose_windows(facts const& f, segments_plan const& p) {
-  i64 bytes = p.warps_per_block * bytes_of_tile(f, p.tile_elements);
+/// Warps of a block where there are exact sums and nothing whose order counts: as many as have, beside their tiles, room for their digits in the shared
+/// memory that every chip has; 0: one has none, or there is nothing to fold in windows.
+constexpr int choose_warps_in_windows(facts const& f, segments_plan const& p) {
+  i64 of_warp = bytes_of_tile(f, p.tile_elements), of_block = 0;
   for (int i = 0; i < f.fold_count; ++i)
     if (f.folds[i].exact)
-      bytes += 256 + 8 * 2 * i64(f.folds[i].state_bytes); // of eight warps
-  return f.only_exact_and_free() && bytes <= 48 * 1024;
+      of_warp += 2 * f.folds[i].state_bytes, of_block += 32 + f.folds[i].state_bytes;
+  int warps = f.only_exact_and_free() ? p.warps_per_block : 0;
+  while (warps > 0 && of_block + warps * of_warp > 48 * 1024)
+    warps /= 2;
+  return warps;
 }
 
 /// Blocks that a multiprocessor holds at once where exact sums are folded in windows. 2^28 f32 by rows of 64 and of 1024, 2^27 f64 by rows of 64, us, with
 /// two, three and four: 1020, 933, 998; 607, 538, 565; 4740, 8430, 13660. H100, 2026-11-26.
-constexpr int choose_blocks_in_windows(facts const& f) { return f.state_bytes() <= 160 ? 3 : 2; }
+constexpr int choose_blocks_in_windows(facts const& f, int warps) { return (f.state_bytes() <= 160 ? 3 : 2) * (8 / warps); }
 
 } // namespace planning
 
@@ -102,10 +105,11 @@ constexpr segments_plan make_segments_plan(facts const& f, i64 segments = 0) {
   p.rows_in_flight = planning::choose_rows_in_flight(f);
   p.leaves_per_part = planning::choose_leaves_per_part(f, segments);
   p.segments_per_lane = planning::choose_segments_per_lane(f, segments);
-  p.in_windows = planning::choose_windows(f, p);
-  if (p.in_windows) {
+  if (int const warps = planning::choose_warps_in_windows(f, p); warps > 0) {
+    p.in_windows = true;
     p.segments_per_lane = 0;
-    p.blocks_per_multiprocessor = planning::choose_blocks_in_windows(f);
+    p.warps_per_block = warps;
+    p.blocks_per_multiprocessor = planning::choose_blocks_in_windows(f, warps);
   }
   return p;
 }
