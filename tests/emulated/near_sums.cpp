@@ -103,7 +103,77 @@ void check_random() {
   CHECK(ends.lost > 100);
 }
 
+/// Sums of products and what is made of them, beside whole states.
+template <class T>
+struct product_findings {
+  int kept = 0, lost = 0, wrong = 0;
+
+  void look(std::vector<T> const& x, std::vector<T> const& y) {
+    using M = exact_sum_monoid<T, T, 1>;
+    using MM = exact_sum_monoid<T, T, 2>;
+    M const m{};
+    MM const mm{};
+    kernel::near_sum<M> of_x, of_y;
+    kernel::near_sum<MM> of_xx, of_xy;
+    auto whole_x = m.identity(), whole_y = m.identity();
+    auto whole_xx = mm.identity(), whole_xy = mm.identity();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      of_x.add(x[i]), of_y.add(y[i]), of_xx.add(x[i], x[i]), of_xy.add(x[i], y[i]);
+      m.add(whole_x, x[i]), m.add(whole_y, y[i]), mm.add(whole_xx, x[i], x[i]), mm.add(whole_xy, x[i], y[i]);
+    }
+    auto const n = static_cast<i64>(x.size());
+    if (of_x.far() || of_y.far() || of_xx.far() || of_xy.far()) {
+      ++lost;
+      return;
+    }
+    ++kept;
+    wrong += !(of_xy.whole(mm).sum == whole_xy.sum);
+    wrong += !testing::same_bits(mm.lower(of_xy.quick(), summary{n}), mm.lower(whole_xy, summary{n}));
+    wrong += !testing::same_bits(mm.mean(of_xy.quick(), n), mm.mean(whole_xy, n));
+    for (i64 fewer : {0, 1}) {
+      wrong += !testing::same_bits(exact_variance<T, T>(of_x.quick(), of_xx.quick(), n, fewer), exact_variance<T, T>(whole_x, whole_xx, n, fewer));
+      wrong += !testing::same_bits(exact_covariance<T, T>(of_x.quick(), of_y.quick(), of_xy.quick(), n, fewer), exact_covariance<T, T>(whole_x, whole_y, whole_xy, n, fewer));
+    }
+  }
+};
+
+template <class T>
+void check_products() {
+  constexpr int most = std::numeric_limits<T>::max_exponent, least = -most - std::numeric_limits<T>::digits;
+  std::mt19937_64 random(17);
+  product_findings<T> near, wide, anywhere, ends, even, few_bits;
+  for (int i = 0; i < 2000; ++i) {
+    std::size_t const n = 1 + random() % 40;
+    auto const both = [&](product_findings<T>& to, int lowest, int highest) { to.look(numbers_of<T>(random, n, lowest, highest), numbers_of<T>(random, n, lowest, highest)); };
+    both(near, -8, 0);
+    both(wide, -30, 30);
+    both(anywhere, least, most - 1);
+    both(ends, least, least + 20);
+    both(ends, least / 2 - 4, least / 2 + 4); // whose products are the smallest
+    both(ends, most / 2 - 2, most / 2 + 2);   // or the greatest
+    T const same = numbers_of<T>(random, 1, -8, 8)[0]; // whose variance is nothing
+    even.look(std::vector<T>(n, same), std::vector<T>(n, -same));
+    auto const small = [&] { return static_cast<T>(static_cast<int>(random() % 9) - 4); }; // whose quotients are in the middle of two neighbours
+    std::vector<T> x(n), y(n);
+    for (std::size_t k = 0; k < n; ++k) x[k] = small(), y[k] = small() * std::ldexp(T(1), 4 * (k % 2 == 0 ? 1 : -1));
+    few_bits.look(x, y);
+  }
+  for (auto const& s : {near, wide, anywhere, ends, even, few_bits}) CHECK(s.wrong == 0);
+  CHECK(near.lost == 0);
+  CHECK(wide.kept > 100);
+  CHECK(anywhere.lost > 1000);
+  CHECK(ends.kept > 0);
+  CHECK((ends.lost > 100 || sizeof(T) < sizeof(double))); // products of floats are doubles
+  CHECK(even.lost == 0);
+  CHECK(few_bits.lost == 0);
+}
+
 } // namespace
+
+TEST_CASE("near sums, emulated: sums of products, their means, variances and covariances are those of whole states, or are told to be lost") {
+  check_products<float>();
+  check_products<double>();
+}
 
 TEST_CASE("near sums, emulated: sums of numbers are the oracle's, or are told to be lost") {
   check_random<float>();

@@ -9,6 +9,7 @@
 #include <tally/base/two_sum.hpp>
 #include <tally/base/wide_integer.hpp>
 #include <tally/base/word_quotient.hpp>
+#include <tally/fold/near_quotient.hpp>
 #include <tally/fold/sum.hpp>
 
 namespace tally::inline v0 {
@@ -54,12 +55,6 @@ template <int Words>
 struct near_sum_state {
   wide_integer<Words> sum;
   int base;
-};
-
-/// An exact sum that three numbers are, the first of which is at most a quarter of what there is, of a fold whose numbers were finite.
-template <class V>
-struct sum_of_numbers {
-  V high, middle, low;
 };
 
 /// Addition of numbers of V (float or double), or of products of up to four of them, without rounding; the answer is a To.
@@ -146,23 +141,51 @@ struct exact_sum_monoid {
         w.sum.add_at(s.base + 64 * i, size.word[i], s.sum.negative());
     return w;
   }
-  TALLY_HD __attribute__((noinline)) constexpr state whole(sum_of_numbers<V> const& s) const {
+  template <class N>
+  TALLY_HD __attribute__((noinline)) constexpr state whole(sum_of_numbers<N> const& s) const {
     state w{};
-    add(w, s.high);
-    add(w, s.middle);
-    add(w, s.low);
+    for (N const x : {s.high, s.middle, s.low}) {
+      auto const a = in_state(x);
+      w.sum.add_at(a.bit, a.fraction, a.negative);
+    }
     return w;
   }
-  constexpr To lower(sum_of_numbers<V> const& s, summary of) const {
-    if constexpr (stl::same_as<To, V>)
-      return rounded_sum(s);
-    else
-      return lower(whole(s), of);
+  /// The same in a few words, the lowest of which is one of a state; false: its numbers lie further apart.
+  template <int Words, class N>
+  constexpr bool near(sum_of_numbers<N> const& s, near_sum_state<Words>& to) const {
+    taken_apart const of[3] = {in_state(s.high), in_state(s.middle), in_state(s.low)};
+    int least = 64 * range::words;
+    for (auto const& a : of)
+      least = a.fraction != 0 && a.bit < least ? a.bit : least;
+    to = {{}, least / 64 * 64};
+    for (auto const& a : of)
+      if (a.fraction != 0) {
+        if (a.bit - to.base > 64 * (Words - 2))
+          return false;
+        to.sum.add_at(a.bit - to.base, a.fraction, a.negative);
+      }
+    return true;
   }
-  constexpr To mean(sum_of_numbers<V> const& s, i64 n) const {
-    if constexpr (stl::same_as<To, V>)
-      if (To q{}; divided(s, n, q))
+  template <class N>
+  constexpr To lower(sum_of_numbers<N> const& s, summary of) const {
+    if constexpr (stl::same_as<To, N>) {
+      return rounded_sum(s);
+    } else {
+      auto const x = detail::as_near_number(s);
+      To rounded{};
+      return detail::is_zero(x) || detail::rounds_to(x, rounded) ? rounded : lower(whole(s), of);
+    }
+  }
+  template <class N>
+  constexpr To mean(sum_of_numbers<N> const& s, i64 n) const {
+    if (n > 0 && n <= i64(1) << 52) {
+      if constexpr (stl::same_as<To, N>)
+        if (s.middle == N(0) && s.low == N(0) && n <= i64(1) << float_shape<N>::precision)
+          return s.high / static_cast<N>(n);
+      auto const x = detail::as_near_number(s);
+      if (To q{}; detail::is_zero(x) || detail::rounds_to(detail::quotient<To>(x, static_cast<double>(n)), q))
         return q;
+    }
     return mean_of_integer(s, n);
   }
   /// The sum over n, rounded once; of nothing, NaN.
@@ -173,49 +196,32 @@ struct exact_sum_monoid {
   }
 
 private:
-  TALLY_HD __attribute__((noinline)) constexpr To mean_of_integer(sum_of_numbers<V> const& s, i64 n) const {
-    auto const a = take_apart(s.high), b = take_apart(s.middle), c = take_apart(s.low);
-    int const base = c.fraction != 0 ? c.bit : b.fraction != 0 ? b.bit : a.bit;
-    near_sum_state<3> near{{}, base};
-    for (auto const& x : {a, b, c})
-      if (x.fraction != 0) {
-        if (x.bit < base || x.bit > base + 128)
-          return mean(whole(s), n);
-        near.sum.add_at(x.bit - base, x.fraction, x.negative);
-      }
-    return mean(near, n);
+  template <class N>
+  TALLY_HD __attribute__((noinline)) constexpr To mean_of_integer(sum_of_numbers<N> const& s, i64 n) const {
+    near_sum_state<4> few{};
+    return near(s, few) ? mean(few, n) : mean(whole(s), n);
+  }
+  /// A number taken apart whose bits are counted as those of a state are, none of which it is below.
+  template <class N>
+  static constexpr taken_apart in_state(N x) {
+    auto a = take_apart(x);
+    a.bit += float_shape<N>::lowest - range::lowest;
+    if (a.bit < 0)
+      a.fraction = a.fraction != 0 ? a.fraction >> -a.bit : 0, a.bit = 0;
+    return a;
   }
   /// Rounded once: the rounded sum of two numbers is wrong only where they lie in the middle of two neighbours, and what is left decides.
-  static constexpr V rounded_sum(sum_of_numbers<V> s) {
-    V rest, left;
+  template <class N>
+  static constexpr N rounded_sum(sum_of_numbers<N> s) {
+    N rest, left;
     two_sum(s.high, s.middle, rest);
     two_sum(rest, s.low, left);
     two_sum(s.high, rest, rest);
     two_sum(rest, left, left);
     two_sum(s.high, rest, rest);
-    V const other = s.high + 2 * rest;
-    bool const in_the_middle = rest != V(0) && other - s.high == 2 * rest;
-    return in_the_middle && (rest < V(0) ? left < V(0) : left > V(0)) ? other : s.high;
-  }
-  /// The sum over n, where one division in hardware rounds it once: of a sum that is one number, and of one of floats that is one double, whose quotient is not in
-  /// the middle of two floats.
-  static constexpr bool divided(sum_of_numbers<V> const& s, i64 n, V& q) {
-    if (n <= 0 || n > i64(1) << float_shape<V>::precision)
-      return false;
-    if (s.middle == V(0) && s.low == V(0)) {
-      q = s.high / static_cast<V>(n);
-      return true;
-    }
-    if constexpr (stl::same_as<V, float>) {
-      double of_three = s.high, lost = 0, lost_too = 0;
-      two_sum(of_three, static_cast<double>(s.middle), lost);
-      two_sum(of_three, static_cast<double>(s.low), lost_too);
-      double const of = of_three / static_cast<double>(n), size = of < 0 ? -of : of;
-      constexpr u64 below_float = (u64(1) << 29) - 1, tie = u64(1) << 28;
-      q = static_cast<float>(of);
-      return lost == 0 && lost_too == 0 && size >= 0x1p-126 && (bits_as<u64>(of) & below_float) != tie;
-    }
-    return false;
+    N const other = s.high + 2 * rest;
+    bool const in_the_middle = rest != N(0) && other - s.high == 2 * rest;
+    return in_the_middle && (rest < N(0) ? left < N(0) : left > N(0)) ? other : s.high;
   }
   /// Adds a * b * 2^at by partial products of halves, of at most 64 bits; a and b are below 2^53.
   template <class State>

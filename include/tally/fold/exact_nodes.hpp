@@ -150,6 +150,27 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
   detail::add_size(above, multiplied(detail::size_of(sum_x), detail::size_of(sum_y)), 1, sum_x.negative() == sum_y.negative());
   return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
 }
+namespace detail {
+template <class V, class To, class N, class P>
+TALLY_HD __attribute__((noinline)) constexpr To covariance_of_integers(sum_of_numbers<N> const& x, sum_of_numbers<N> const& y, sum_of_numbers<P> const& products, i64 n, i64 fewer) {
+  exact_sum_monoid<V, To, 1> const sums{};
+  exact_sum_monoid<V, To, 2> const sums_of_products{};
+  near_sum_state<4> few_x{}, few_y{};
+  near_sum_state<5> few_products{};
+  if (sums.near(x, few_x) && sums.near(y, few_y) && sums_of_products.near(products, few_products))
+    return exact_covariance<V, To>(few_x, few_y, few_products, n, fewer);
+  return exact_covariance<V, To>(sums.whole(x), sums.whole(y), sums_of_products.whole(products), n, fewer);
+}
+} // namespace detail
+/// The same from sums that three numbers are.
+template <class V, class To, class N, class P>
+constexpr To exact_covariance(sum_of_numbers<N> const& x, sum_of_numbers<N> const& y, sum_of_numbers<P> const& products, i64 n, i64 fewer = 0) {
+  if (n <= fewer)
+    return stl::numeric_limits<To>::quiet_NaN();
+  if (To answer{}; n <= i64(1) << 26 && detail::covariance_of_numbers(x, y, products, static_cast<double>(n), static_cast<double>(fewer), answer))
+    return answer;
+  return detail::covariance_of_integers<V, To>(x, y, products, n, fewer);
+}
 /// The variance from the sums of numbers and of their squares.
 template <class V, class To, class X, class XX>
 constexpr To exact_variance(X const& total, XX const& squares, i64 n, i64 fewer) {
@@ -206,19 +227,6 @@ struct exact_mean {
   }
 };
 
-/// Whether a node looks at exact sums one by one, so that those may be near_sum_state or sum_of_numbers.
-template <class Node>
-inline constexpr bool takes_near_sums = false;
-template <int I>
-inline constexpr bool takes_near_sums<leaf<I>> = true;
-template <class Sum, class Count>
-inline constexpr bool takes_near_sums<exact_mean<Sum, Count>> = true;
-/// The same of all nodes of a pack.
-template <class Nodes>
-inline constexpr bool all_take_near_sums = false;
-template <class... Nodes>
-inline constexpr bool all_take_near_sums<pack<Nodes...>> = (true && ... && takes_near_sums<Nodes>);
-
 /// The variance, or its root, from the exact sums of numbers, floats or integers, and of their squares.
 template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
 struct exact_spread {
@@ -243,17 +251,22 @@ struct exact_covariance_of {
   }
 };
 
-/// Whether a node looks at exact sums that may be near_sum_state, their bases at whole words.
+/// Whether exact sums that a node looks at may be near_sum_state, their bases at whole words, or sum_of_numbers.
 template <class Node>
-inline constexpr bool takes_windows = takes_near_sums<Node>;
+inline constexpr bool takes_near_sums = false;
+template <int I>
+inline constexpr bool takes_near_sums<leaf<I>> = true;
+template <class Sum, class Count>
+inline constexpr bool takes_near_sums<exact_mean<Sum, Count>> = true;
 template <class Number, class To, int Fewer, bool Root, class Count, class Sum, class Squares>
-inline constexpr bool takes_windows<exact_spread<Number, To, Fewer, Root, Count, Sum, Squares>> = true;
+inline constexpr bool takes_near_sums<exact_spread<Number, To, Fewer, Root, Count, Sum, Squares>> = true;
 template <class Number, class To, class Count, class X, class Y, class Products>
-inline constexpr bool takes_windows<exact_covariance_of<Number, To, Count, X, Y, Products>> = true;
+inline constexpr bool takes_near_sums<exact_covariance_of<Number, To, Count, X, Y, Products>> = true;
+/// The same of all nodes of a pack.
 template <class Nodes>
-inline constexpr bool all_take_windows = false;
+inline constexpr bool all_take_near_sums = false;
 template <class... Nodes>
-inline constexpr bool all_take_windows<pack<Nodes...>> = (true && ... && takes_windows<Nodes>);
+inline constexpr bool all_take_near_sums<pack<Nodes...>> = (true && ... && takes_near_sums<Nodes>);
 
 /// The number, the mean and the central moments from the exact sums of powers 1 to K, each rounded once.
 template <class Number, class To, class Count, class... Sums>

@@ -25,6 +25,8 @@ public:
     constexpr V most = stl::numeric_limits<V>::max() / 4;
     return low_ != low_ || !(-most <= high_ && high_ <= most);
   }
+  /// From now on something is lost.
+  __device__ __forceinline__ void lose() { low_ = stl::numeric_limits<V>::quiet_NaN(); }
   __device__ __forceinline__ V high() const { return high_; }
   __device__ __forceinline__ V middle() const { return middle_; }
   __device__ __forceinline__ V low() const { return low_; }
@@ -37,7 +39,7 @@ private:
     V lost;
     two_sum(low_, x, lost);
     if (lost != V(0))
-      low_ = stl::numeric_limits<V>::quiet_NaN();
+      lose();
   }
 };
 

@@ -107,7 +107,7 @@ public:
     Table::aim();
     if constexpr (!P.in_place)
       for (i64 g = thread; g < slots; g += threads) {
-        if constexpr (Table::are_marked && answers::all_take_windows<Nodes>)
+        if constexpr (Table::are_marked && answers::all_take_near_sums<Nodes>)
           if (Table::is_in_windows(g)) {
             answer(Table::states_of_windows(g), nodes, out, g);
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Groups that neighbouring lanes fold together where there are exact sums of numbers: expansions, while what comes lies near each other. Layer 4. What is
+// Groups that neighbouring lanes fold together where there are exact sums of numbers or of products of two: expansions, while what comes lies near each other. Layer 4. What is
 // folded beside them has no order either.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tally::inline v0::kernel {
 template <class M>
 inline constexpr bool is_near_sum = false;
 template <exact_monoid M>
-inline constexpr bool is_near_sum<M> = M::factors == 1;
+inline constexpr bool is_near_sum<M> = M::factors <= 2;
 
 /// Whether answers can be made of such sums, of which there is one.
 template <class Nodes, class... Leaves>
@@ -76,9 +76,9 @@ private:
   near_sum<M> sum_;
   struct adding {
     near_sum<M>& to;
-    template <class V>
-    __device__ __forceinline__ void step(M const&, int, bool on, i64, V value) const {
-      to.add(on ? static_cast<number>(value) : number(0));
+    template <class... Vs>
+    __device__ __forceinline__ void step(M const&, int, bool on, i64, Vs... values) const {
+      to.add(on ? static_cast<number>(values) : number(0)...);
     }
   };
 };

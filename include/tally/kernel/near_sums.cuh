@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exact sums of one thread while what comes lies near each other. Layer 4. Sums of numbers are expansions, those of products a window that is
-// aimed at the first one, as many binades below it as above. What neither keeps, or is no number, is told: whoever can read the elements
+// Exact sums of one thread while what comes lies near each other. Layer 4. Sums of numbers and of products of two are expansions, those of more factors a window
+// that is aimed at the first product, as many binades below it as above. What neither keeps, or is no number, is told: whoever can read the elements
 // again adds them up in a whole state.
 #pragma once
 
@@ -14,7 +14,7 @@ template <exact_monoid M>
 class near_sum {
 public:
   using window_type = window_of<M>;
-  using quick_state = near_sum_state<M::factors == 2 && sizeof(typename M::number) == 4 ? 2 : 4>;
+  using quick_state = near_sum_state<4>;
 
   template <class... Vs>
   __device__ __forceinline__ void add(Vs... x) {
@@ -66,28 +66,37 @@ private:
 };
 
 template <exact_monoid M>
-  requires(M::factors == 1)
+  requires(M::factors <= 2)
 class near_sum<M> {
 public:
   using number = typename M::number;
-  using quick_state = sum_of_numbers<number>;
+  using held = cuda::std::conditional_t<M::factors == 1, number, double>; ///< which has all bits of a product of floats
+  using quick_state = sum_of_numbers<held>;
 
-  __device__ __forceinline__ void add(number x) { sum_.add(x); }
+  __device__ __forceinline__ void add(held x) { sum_.add(x); }
+  __device__ __forceinline__ void add(float x, float y) { sum_.add(double(x) * double(y)); }
+  __device__ __forceinline__ void add(double x, double y) {
+    double const product = x * y;
+    sum_.add(product);
+    sum_.add(__fma_rn(x, y, -product));
+    if ((product < 0 ? -product : product) < 0x1p-960 && x != 0 && y != 0) // whose rest may be no double
+      sum_.lose();
+  }
   __device__ __forceinline__ bool far() const { return sum_.lost(); }
   __device__ __forceinline__ quick_state quick() const { return {sum_.high(), sum_.middle(), sum_.low()}; }
   /// Calls add(number) for numbers whose sum it is.
   template <class Add>
   __device__ __forceinline__ void in_numbers(Add const& add) const {
     add(sum_.high());
-    if (sum_.middle() != number(0))
+    if (sum_.middle() != held(0))
       add(sum_.middle());
-    if (sum_.low() != number(0))
+    if (sum_.low() != held(0))
       add(sum_.low());
   }
   __device__ __forceinline__ typename M::state whole(M const& m) const { return m.whole(quick()); }
 
 private:
-  expansion<number> sum_;
+  expansion<held> sum_;
 };
 
 } // namespace tally::inline v0::kernel
