@@ -349,3 +349,43 @@ TEST_CASE("rows, columns and segments in windows of a warp or of a thread have t
   for (std::size_t i = 0; i < came.size(); ++i) same = same && std::bit_cast<unsigned>(came[i]) == std::bit_cast<unsigned>(expected[i]);
   CHECK(same);
 }
+
+TEST_CASE("variances, covariances and products of rows and segments have the bits of the CPU, of numbers of any size") {
+  if (no_kernels()) return;
+  std::mt19937_64 random(23);
+  i64 const n = 600'000;
+  auto const of_size = [&](int lowest, int highest) {
+    std::vector<double> x(static_cast<std::size_t>(n));
+    for (double& v : x) v = std::ldexp(double(i64(random())) * 0x1p-63, lowest + int(random() % unsigned(highest - lowest + 1)));
+    return x;
+  };
+  auto const both = [&](auto const& r) {
+    CAPTURE(text_of(r));
+    CHECK(same_arrays(run(r, on::cpu, exact), run(r, on::gpu, exact)));
+    tally_test_progress();
+  };
+  std::vector<i64> offsets{5};
+  while (offsets.back() < n) offsets.push_back(std::min<i64>(n, offsets.back() + i64(random() % 400)));
+  auto mixed = of_size(-3, 0);
+  for (std::size_t i = 0; i < mixed.size(); i += 5001) mixed[i] = std::ldexp(mixed[i], int(random() % 1200) - 600); // squares of some are no doubles
+  for (std::size_t i = 700; i < mixed.size(); i += 50'021) mixed[i] = std::numeric_limits<double>::infinity();
+  for (auto const& x : {of_size(0, 0), of_size(-40, 40), of_size(-542, -536), of_size(508, 511), of_size(-1000, 1000), mixed, std::vector<double>(std::size_t(n), 0.1)}) {
+    auto y = x;
+    std::rotate(y.begin(), y.begin() + 17, y.end());
+    std::vector<float> small(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) small[i] = static_cast<float>(x[i]);
+    both(from(x, y) | by_segment(offsets, variance(_1), covariance(_1, _2), mean(_1 * _2)));
+    both(from(small) | by_segment(offsets, variance, sum(_1 * _1)));
+    for (i64 const width : {1, 3, 31, 64, 129, 257, 1000, 5003, 70'000}) {
+      CAPTURE(width);
+      i64 const rows = n / width;
+      both(from(shaped(x.data(), rows, width)) | over<1>(variance));
+      both(from(shaped(x.data(), rows, width), shaped(y.data(), rows, width)) | over<1>(sum(_1 * _2), covariance(_1, _2), max(_1)));
+      both(from(shaped(small.data(), rows, width)) | over<1>(variance, mean(_1 * _1)));
+      both(from(shaped(small.data(), rows, width)) | map(cast<bf16>(_1)) | over<1>(variance, sum(_1 * _1)));
+      both(from(shaped(x.data(), rows, width)) | over<0>(variance));
+    }
+    auto const whole = reduce(sum(_1 * _2), variance(_1), covariance(_1, _2));
+    CHECK(same_bits(run(from(x, y) | whole, on::cpu, exact), run(from(x, y) | whole, on::gpu, exact)));
+  }
+}
