@@ -131,7 +131,7 @@ struct exact_sum_monoid {
   }
   /// The same as a state; of a near one whose base is at a whole word.
   template <int Words>
-  TALLY_HD __attribute__((noinline)) constexpr state whole(near_sum_state<Words> const& s) const {
+  constexpr state whole(near_sum_state<Words> const& s) const {
     state w{};
     auto size = s.sum;
     if (s.sum.negative())
