@@ -151,6 +151,7 @@ constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n,
   return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
 }
 namespace detail {
+/// From integers of a few words, or whole ones.
 template <class V, class To, class N, class P>
 TALLY_HD __attribute__((noinline)) constexpr To covariance_of_integers(sum_of_numbers<N> const& x, sum_of_numbers<N> const& y, sum_of_numbers<P> const& products, i64 n, i64 fewer) {
   exact_sum_monoid<V, To, 1> const sums{};
