@@ -28,11 +28,11 @@ void check_quotients(int bits_apart, int least_certain) {
     i64 const n = 1 + i64(random() % 1000);
     oracle::accumulator<double> right;
     right.add(s.high), right.add(s.middle), right.add(s.low);
-    if (To q{}; detail::rounds_to(detail::quotient<To>(detail::as_near_number(s), double(n)), q)) {
+    if (To q{}; detail::rounds_to(detail::quotient<To>(detail::as_near_number<To>(s), double(n)), q)) {
       ++certain;
       if constexpr (sizeof(To) == sizeof(double)) wrong += !testing::same_bits(q, right.over(n));
     }
-    if (To q{}; detail::rounds_to(detail::as_near_number(s), q)) {
+    if (To q{}; detail::rounds_to(detail::as_near_number<To>(s), q)) {
       testing::exact_accumulator exactly;
       exactly.add(s.high), exactly.add(s.middle), exactly.add(s.low);
       wrong += !testing::same_bits(q, exactly.rounded<To>());

@@ -171,7 +171,7 @@ struct exact_sum_monoid {
     if constexpr (stl::same_as<To, N>) {
       return rounded_sum(s);
     } else {
-      auto const x = detail::as_near_number(s);
+      auto const x = detail::as_near_number<To>(s);
       To rounded{};
       return detail::is_zero(x) || detail::rounds_to(x, rounded) ? rounded : lower(whole(s), of);
     }
@@ -182,7 +182,7 @@ struct exact_sum_monoid {
       if constexpr (stl::same_as<To, N>)
         if (s.middle == N(0) && s.low == N(0) && n <= i64(1) << float_shape<N>::precision)
           return s.high / static_cast<N>(n);
-      auto const x = detail::as_near_number(s);
+      auto const x = detail::as_near_number<To>(s);
       if (To q{}; detail::is_zero(x) || detail::rounds_to(detail::quotient<To>(x, static_cast<double>(n)), q))
         return q;
     }

@@ -22,8 +22,13 @@ namespace detail {
 struct near_number {
   double high, low, error;
 };
-template <class V>
+/// Such a sum as near as a To, or what is made of it, has to be known.
+template <class To = double, class V>
 TALLY_INLINE constexpr near_number as_near_number(sum_of_numbers<V> const& s) {
+  if constexpr (sizeof(To) < sizeof(double)) {
+    double const two = static_cast<double>(s.high) + static_cast<double>(s.middle), three = two + static_cast<double>(s.low);
+    return {three, 0, (math::abs(two) + math::abs(three)) * 0x1p-53};
+  }
   double high = s.high, low = 0, lost = 0;
   two_sum(high, static_cast<double>(s.middle), low);
   two_sum(low, static_cast<double>(s.low), lost);
@@ -49,8 +54,8 @@ template <class To>
 TALLY_INLINE constexpr near_number quotient(near_number const& x, double n) {
   double high = x.high / n, low = 0;
   if constexpr (sizeof(To) < sizeof(double))
-    if (x.error <= math::abs(x.high) * 0x1p-54)
-      return {high, 0, math::abs(high) * 0x1p-51};
+    if (x.error + math::abs(x.low) <= math::abs(x.high) * 0x1p-50)
+      return {high, 0, math::abs(high) * 0x1p-49};
   double const rest = (math::detail::fma(-high, n, x.high) + x.low) / n;
   two_sum(high, rest, low);
   return {high, low, (x.error / n + math::abs(rest) * 0x1p-51) * (1 + 0x1p-20)};
