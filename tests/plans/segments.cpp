@@ -93,6 +93,7 @@ TEST_CASE("windows have room beside the tiles of a block, or there are none") {
     CHECK(p.in_windows);
     CHECK(p.warps_per_block * (planning::bytes_of_tile(f, p.tile_elements) + f.fold_count * 2 * 56) <= 48 * 1024);
     CHECK(p.blocks_per_multiprocessor * p.warps_per_block >= 16);
+    CHECK(p.blocks_per_multiprocessor <= 16);
   }
   f.fold_count = max_folds;
   CHECK(make_segments_plan(f).warps_per_block < 8);

@@ -91,7 +91,9 @@ constexpr int choose_warps_in_windows(facts const& f, segments_plan const& p) {
 
 /// Blocks that a multiprocessor holds at once where exact sums are folded in windows. 2^28 f32 by rows of 64 and of 1024, 2^27 f64 by rows of 64, us, with
 /// two, three and four: 1020, 933, 998; 607, 538, 565; 4740, 8430, 13660. H100, 2026-11-26.
-constexpr int choose_blocks_in_windows(facts const& f, int warps) { return (f.state_bytes() <= 160 ? 3 : 2) * (8 / warps); }
+constexpr int choose_blocks_in_windows(facts const& f, int warps) {
+  return int(bounded(1, (f.state_bytes() <= 160 ? 3 : 2) * (8 / warps), 16)); // which every chip holds
+}
 
 } // namespace planning
 
