@@ -4,11 +4,9 @@
 // Microseconds of a call of enqueue with answers on the device; the answers of run are compared with the CPU's first. Needs a GPU. Test layer.
 #include "on_device.hpp"
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numbers>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,16 +16,11 @@ using namespace bench;
 
 namespace {
 
-template <class T>
-bool alike(std::vector<T> const& a, std::vector<T> const& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T x, T y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
 /// One line: a pipeline's microseconds under exact and under fast, of answers of T.
 template <class T, class There, class Here>
 void measure(char const* what, i64 n, column_there<u64> const& to, There const& there, Here const& here) {
   auto const gpu = run(there, on::gpu, exact), cpu = run(here, on::cpu, exact);
-  if (!alike(std::vector<T>(gpu.begin(), gpu.end()), std::vector<T>(cpu.begin(), cpu.end()))) std::printf("WRONG\n"), std::exit(2);
+  if (!alike(gpu, cpu)) std::printf("WRONG\n"), std::exit(2);
   auto* const out = static_cast<T*>(to.memory.data());
   std::printf("  %-24s %8.1f us, fast %8.1f us\n", what, least(n, there, std::tuple{out}, exact), least(n, there, std::tuple{out}, fast));
   std::fflush(stdout);

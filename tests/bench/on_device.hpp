@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Columns in the memory of a GPU, room for answers there, and the microseconds of a call of enqueue between them. Test layer.
+// Columns in the memory of a GPU, room for answers there, whether those are equal, and the microseconds of a call of enqueue between them. Test layer.
 #pragma once
 
 #include <tally/tally.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -36,6 +37,11 @@ double least(i64 n, R const& r, std::tuple<Outs*...> to, Contract... c) {
     if (turn > 0) best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count() / calls);
   }
   return best;
+}
+/// Whether two arrays of answers are equal, a NaN and a NaN too.
+template <class Array>
+bool alike(Array const& a, Array const& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto x, auto y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 } // namespace bench

@@ -2,15 +2,15 @@
 //
 // Folds by key that need the order of their elements, beside an exact sum in tables: from the call of run to answers on the host. Needs a
 // GPU; answers are compared with the CPU's first. Test layer.
-#include <tally/tally.hpp>
+#include "on_device.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 
 using namespace tally;
+using bench::alike;
 
 namespace {
 
@@ -24,10 +24,6 @@ double least(F const& f) {
     best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
   }
   return best;
-}
-template <class Array>
-bool alike(Array const& a, Array const& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 } // namespace

@@ -279,9 +279,7 @@ struct long_division {
     return any != 0;
   }
 };
-} // namespace detail
 
-namespace detail {
 /// rounded_quotient where it is needed often.
 template <class T, int Words, int Divisor>
 constexpr T rounded_quotient_here(wide_integer<Words> x, int lowest, wide_integer<Divisor> const& n) {
