@@ -22,6 +22,18 @@
 #endif
 
 namespace tally::inline v0::cpu {
+
+void lock(int& word) noexcept {
+  std::atomic_ref<int> const taken(word);
+  while (taken.exchange(1, std::memory_order_acquire) != 0) taken.wait(1, std::memory_order_relaxed);
+}
+
+void unlock(int& word) noexcept {
+  std::atomic_ref<int> const taken(word);
+  taken.store(0, std::memory_order_release);
+  taken.notify_one();
+}
+
 namespace {
 
 /// The tiles of one thread that nobody has taken yet; alone on its cache lines.

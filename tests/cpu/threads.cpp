@@ -2,6 +2,7 @@
 //
 // The door to the cores: every tile once, on as many threads as asked, and exceptions come home. Layer 5.
 #include <tally/run/cpu_door.hpp>
+#include <tally/run/shared_word.hpp>
 
 #include <doctest/doctest.h>
 
@@ -72,4 +73,36 @@ TEST_CASE("an exception of a tile reaches the caller and later calls are unharme
     tally::cpu::for_each_tile(100, visits::note, &v, threads);
     for (auto const& n : v.of_tile) CHECK(n == 1);
   }
+}
+
+TEST_CASE("a lock lets one thread in at a time, and a shared word changes for one of those who want it to") {
+  constexpr int threads = 8, rounds = 2000;
+  int word = 0;
+  long entered = 0; // no atomic: the lock alone guards it
+  tally::shared_word<long> exchanged;
+  struct counters {
+    int& word;
+    long& entered;
+    tally::shared_word<long>& exchanged;
+  } all{word, entered, exchanged};
+  tally::cpu::for_each_tile(
+      threads,
+      [](void* context, tally::i64) {
+        auto& c = *static_cast<counters*>(context);
+        for (int i = 0; i < rounds; ++i) {
+          tally::cpu::lock(c.word);
+          ++c.entered;
+          tally::cpu::unlock(c.word);
+          long seen = c.exchanged.load();
+          while (!c.exchanged.replace(seen, seen + 1)) {}
+        }
+      },
+      &all, threads);
+  CHECK(entered == long(threads) * rounds);
+  CHECK(exchanged.load() == long(threads) * rounds);
+  CHECK(word == 0);
+  exchanged.store(-1);
+  long expected = 5;
+  CHECK_FALSE(exchanged.replace(expected, 6));
+  CHECK(expected == -1);
 }

@@ -96,12 +96,11 @@ TALLY_INLINE constexpr decltype(auto) unpack(F&& f, pack<Ts...> const& p) {
 
 /// Two packs, one after the other.
 template <class... As, class... Bs>
-TALLY_HD constexpr pack<As..., Bs...> join(pack<As...> const& a, pack<Bs...> const& b) {
-  return unpack(
-      [&](auto const&... as) {
-        return unpack([&](auto const&... bs) { return make_pack(as..., bs...); }, b);
-      },
-      a);
+TALLY_INLINE constexpr pack<As..., Bs...> join([[maybe_unused]] pack<As...> const& a, pack<Bs...> const& b) {
+  if constexpr (sizeof...(As) == 0)
+    return b;
+  else
+    return {a.first, join(a.rest, b)};
 }
 
 /// Any number of them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The door to the cores of the host: runs the tiles of a read on as many threads as asked, sorts, asks for memory in large pages.
+// The door to the cores of the host: runs the tiles of a read on as many threads as asked, locks, sorts, asks for memory in large pages.
 // Type-erased and compiled in dsl/cpu, so that a user's file sees neither Thrust nor OpenMP nor the system. Layer 5.
 #pragma once
 
@@ -18,6 +18,10 @@ int core_count();
 /// one per tile where there are fewer; returns when all are done. Which thread takes which tile is not promised. The
 /// first exception of a body comes out here, and the tiles not begun by then are left out.
 void for_each_tile(i64 tiles, void (*body)(void* context, i64 tile), void* context, int threads);
+
+/// Waits until no other thread has locked the word, which is 0 at first.
+void lock(int& word) noexcept;
+void unlock(int& word) noexcept;
 
 /// Sorts the numbers in [begin, end), the smallest first.
 void sort(i64* begin, i64* end);

@@ -3,10 +3,9 @@
 // One full reduction on the CPU: tiles, which are subtrees, spread over cores and combined in their order. Layer 5, host only.
 #pragma once
 
-#include <vector>
-
 #include <tally/run/cpu_door.hpp>
 #include <tally/run/cpu_gather.hpp>
+#include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
 
@@ -48,7 +47,7 @@ public:
 private:
   Program const& p_;
   i64 leaves_;
-  std::vector<States> of_tile_;
+  heap_array<States> of_tile_;
 };
 
 /// Folds a program of at least one element on the host.

@@ -5,7 +5,6 @@
 // slots in one; what does not fit the doubles or the 128 bits goes to the wide integer itself, so the sum is the same always.
 #pragma once
 
-#include <atomic>
 #include <vector>
 
 #include <tally/fold/exact.hpp>
@@ -184,18 +183,13 @@ public:
 private:
   class lock {
   public:
-    explicit lock(std::atomic_flag& taken) : taken_(taken) {
-      while (taken_.test_and_set(std::memory_order_acquire)) taken_.wait(true, std::memory_order_relaxed);
-    }
+    explicit lock(int& taken) : taken_(taken) { cpu::lock(taken_); }
     lock(lock const&) = delete;
     lock& operator=(lock const&) = delete;
-    ~lock() {
-      taken_.clear(std::memory_order_release);
-      taken_.notify_one();
-    }
+    ~lock() { cpu::unlock(taken_); }
 
   private:
-    std::atomic_flag& taken_;
+    int& taken_;
   };
 
 public:
@@ -211,7 +205,7 @@ public:
   };
 
 private:
-  std::atomic_flag taken_;
+  int taken_ = 0;
   M m_;
   std::size_t slots_;
   heap_array<typename M::state> of_;

@@ -48,16 +48,15 @@ template <class Columns, class... Leaves, class Source>
 [[gnu::noinline, gnu::cold]] void fold_plainly(program<Columns, Leaves...> const& p, Source const& source, i64 n, i64 leaf, i64 count,
                                                pack<typename Leaves::state...>& out) {
   constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
-  for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-    auto const& one = get<i>(p.leaves);
-    auto const combine = [&](auto const& a, auto const& b) { return one.monoid.combine(a, b); };
-    neighbour_stack<std::remove_cvref_t<decltype(get<i>(out))>, 40> tree;
-    for (i64 k = leaf; k < leaf + count; ++k) {
-      i64 const left = n - k * shape.elements();
-      tree.push(combine, fold_one_by_one<shape>(source, one, k * shape.elements(), left < shape.elements() ? int(left) : shape.elements()));
-    }
-    get<i>(out) = tree.root(combine);
-  });
+  using states = pack<typename Leaves::state...>;
+  auto const combine = [&](states const& a, states const& b) { return p.combine(a, b); };
+  neighbour_stack<states, 40> tree;
+  for (i64 k = leaf; k < leaf + count; ++k) {
+    i64 const first = k * shape.elements(), left = n - first;
+    int const here = left < shape.elements() ? int(left) : shape.elements();
+    tree.push(combine, unpack([&](auto const&... l) { return make_pack(fold_one_by_one<shape>(source, l, first, here)...); }, p.leaves));
+  }
+  out = tree.root(combine);
 }
 
 } // namespace tally::inline v0::cpu::detail

@@ -70,41 +70,34 @@ TALLY_INLINE int merge_neighbours(Lanes* closed, int met) {
   return met;
 }
 
-/// One bound monoid on its way over the leaves of a tile, in registers.
+/// The state of one leaf of one bound monoid, in registers.
 template <leaf_shape Shape, class Leaf>
-struct folder {
+struct leaf_folder {
   using monoid_type = typename Leaf::monoid_type;
   using state = typename Leaf::state;
   using number = typename wants<monoid_type>::number;
   using mask_number = typename wants<monoid_type>::mask;
   static constexpr int lanes = Shape.lanes(), rows = Shape.rows;
-  neighbour_stack<state, 40> stack;
 
-  TALLY_INLINE void add(monoid_type const& m, state const& s) {
-    stack.push([&](state const& a, state const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); }, s);
-  }
-  TALLY_INLINE state result(monoid_type const& m) {
-    return stack.root([&](state const& a, state const& b) TALLY_INLINE_LAMBDA { return m.combine(a, b); });
-  }
-  /// Adds a whole leaf whose first element has the given position.
+  /// Of a whole leaf whose first element has the given position.
   template <class... Runs>
-  TALLY_INLINE void add_leaf(monoid_type const& m, i64 position, mask_number const* on, Runs... x) {
+  TALLY_INLINE static state of_whole(monoid_type const& m, [[maybe_unused]] i64 position, mask_number const* on, Runs... x) {
     if constexpr (has_vector_form<monoid_type> && sizeof...(Runs) == 1)
-      add(m, in_registers(m, on, x...));
+      return in_registers(m, on, x...);
     else if constexpr (finds_a_place<monoid_type>)
-      add(m, place_search<monoid_type>::template of_leaf<lanes * rows>(m, position, on, x.at...));
+      return place_search<monoid_type>::template of_leaf<lanes * rows>(m, position, on, x.at...);
     else
-      add(m, lane_by_lane(m, position, on, x...));
+      return lane_by_lane(m, position, on, x...);
   }
-  /// Adds a last leaf of count elements: its rows as they lie, the rest of a row behind a mask.
+  /// Of a last leaf of count elements: its rows as they lie, the rest of a row behind a mask.
   template <class Program>
-  TALLY_INLINE void add_ragged_leaf(Program const& p, Leaf const& leaf, i64 first, int count) {
-    add(leaf.monoid, with_registers([&]() TALLY_INLINE_LAMBDA {
-          if constexpr (in_ragged_registers<Program>)
-            return ragged_in_registers(p, leaf, first, count);
-          else
-            return fold_one_by_one<Shape>(p, leaf, first, count);
-        }));
+  TALLY_INLINE static state of_ragged(Program const& p, Leaf const& leaf, i64 first, int count) {
+    return with_registers([&]() TALLY_INLINE_LAMBDA {
+      if constexpr (in_ragged_registers<Program>)
+        return ragged_in_registers(p, leaf, first, count);
+      else
+        return fold_one_by_one<Shape>(p, leaf, first, count);
+    });
   }
 
 private:
@@ -244,57 +237,72 @@ private:
   }
 };
 
-/// An exact sum, to which leaves are added as they come: its order is free.
-template <leaf_shape Shape, class Leaf>
-  requires exact_monoid<typename Leaf::monoid_type>
-struct folder<Shape, Leaf> {
-  using monoid_type = typename Leaf::monoid_type;
-  using number = typename wants<monoid_type>::number;
-  using mask_number = typename wants<monoid_type>::mask;
-  typename Leaf::state sum{};
-
-  TALLY_INLINE auto const& result(monoid_type const&) const { return sum; }
-  template <class... Runs>
-  TALLY_INLINE void add_leaf(monoid_type const& m, i64, mask_number const* on, Runs... x) {
-    add_exactly<Shape.elements()>(m, sum, on, x.at...);
-  }
-};
-
-template <class Values, class Folder, class Leaf, int... Slot>
-TALLY_INLINE void add_whole_leaf(Folder& f, Values& values, Leaf const& leaf, index_list<Slot...>) {
-  f.add_leaf(leaf.monoid, values.p.first + values.first, values.template mask<typename Folder::mask_number>(leaf.mask),
-             values.template values<Slot, typename Folder::number>(get<Slot>(leaf.values))...);
+/// f(position, mask, values...) for the current leaf of `values`, all of whose elements there are.
+template <class Leaf, class Program, class F, int... Slot>
+TALLY_INLINE decltype(auto) with_values(leaf_values<Program>& values, Leaf const& leaf, index_list<Slot...>, F const& f) {
+  using wanted = wants<typename Leaf::monoid_type>;
+  return f(values.p.first + values.first, values.template mask<typename wanted::mask>(leaf.mask),
+           values.template values<Slot, typename wanted::number>(get<Slot>(leaf.values))...);
 }
 
-/// Adds the current leaf of `values` to one folder.
-template <leaf_shape Shape, class Program, class Folder, class Leaf>
-TALLY_INLINE void add_leaf(Folder& f, leaf_values<Program>& values, Leaf const& leaf) {
+/// Takes the current leaf of `values` into what a tile keeps of one fold: its state, or an exact sum that it is added to.
+template <leaf_shape Shape, class Program, class Leaf, class Kept>
+TALLY_INLINE void take_leaf(leaf_values<Program>& values, Leaf const& leaf, Kept& kept) {
   i64 const left = values.p.extent - values.first;
   bool const whole = left >= Shape.elements();
+  constexpr bool exactly = exact_monoid<typename Leaf::monoid_type>;
   if constexpr (needs<Program, Leaf>::at_once)
-    if (whole) return add_whole_leaf(f, values, leaf, indices_up_to<decltype(leaf.values)::size>{});
+    if (whole)
+      return with_values(values, leaf, indices_up_to<decltype(leaf.values)::size>{}, [&](i64 position, auto const* on, auto... x) TALLY_INLINE_LAMBDA {
+        if constexpr (exactly)
+          add_exactly<Shape.elements()>(leaf.monoid, kept, on, x.at...);
+        else
+          kept = leaf_folder<Shape, Leaf>::of_whole(leaf.monoid, position, on, x...);
+      });
   int const count = whole ? Shape.elements() : static_cast<int>(left);
-  if constexpr (exact_monoid<typename Leaf::monoid_type>)
-    add_ragged(values.p, leaf, f.sum, values.first, count);
+  if constexpr (exactly)
+    add_ragged(values.p, leaf, kept, values.first, count);
   else
-    f.add_ragged_leaf(values.p, leaf, values.first, count);
+    kept = leaf_folder<Shape, Leaf>::of_ragged(values.p, leaf, values.first, count);
 }
+
+/// What stands for an exact sum in the tree of leaves: its order is free, and its leaves are added as they come.
+struct not_in_tree {};
+template <class Leaf>
+using state_in_tree = std::conditional_t<exact_monoid<typename Leaf::monoid_type>, not_in_tree, typename Leaf::state>;
 
 template <class Columns, class... Leaves>
 TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 count,
                             pack<typename Leaves::state...>& out) {
   constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
+  using states = pack<state_in_tree<Leaves>...>;
   leaf_values<program<Columns, Leaves...>> values(p);
-  pack<folder<shape, Leaves>...> folders;
+  neighbour_stack<states, 40> tree;
+  auto const each = [](auto const& f) TALLY_INLINE_LAMBDA { for_each_index<int(sizeof...(Leaves))>(f); };
+  auto const combine = [&](states const& a, states const& b) TALLY_INLINE_LAMBDA {
+    states s = a;
+    each([&](auto i) TALLY_INLINE_LAMBDA {
+      if constexpr (!std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
+        get<i>(s) = get<i>(p.leaves).monoid.combine(get<i>(a), get<i>(b));
+    });
+    return s;
+  };
   i64 k = leaf;
   do { // at least one leaf, and the compiler may know it
     values.move_to(k * shape.elements());
-    for_each_index<sizeof...(Leaves)>([&](auto i) TALLY_INLINE_LAMBDA {
-      add_leaf<shape>(get<i>(folders), values, get<i>(p.leaves));
+    states s;
+    each([&](auto i) TALLY_INLINE_LAMBDA {
+      if constexpr (std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
+        take_leaf<shape>(values, get<i>(p.leaves), get<i>(out));
+      else
+        take_leaf<shape>(values, get<i>(p.leaves), get<i>(s));
     });
+    tree.push(combine, s);
   } while (++k < leaf + count);
-  for_each_index<sizeof...(Leaves)>([&](auto i) TALLY_INLINE_LAMBDA {
-    get<i>(out) = get<i>(folders).result(get<i>(p.leaves).monoid);
+  states const root = tree.root(combine);
+  each([&](auto i) TALLY_INLINE_LAMBDA {
+    if constexpr (!std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
+      get<i>(out) = get<i>(root);
   });
 }
 

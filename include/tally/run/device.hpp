@@ -5,11 +5,12 @@
 // so a program that includes this starts everywhere. Everything is thread-safe. Layer 5.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <tally/run/shared_word.hpp>
 
 namespace tally::inline v0::gpu {
 
@@ -103,13 +104,13 @@ public:
   kernel const& get(int ordinal, Make&& make) {
     if (ordinal < 0 || ordinal >= max_devices) return load(make(), ordinal);
     auto& place = loaded_[ordinal];
-    auto const* found = place.load(std::memory_order_acquire);
-    if (found == nullptr) place.store(found = &load(make(), ordinal), std::memory_order_release);
+    auto const* found = place.load();
+    if (found == nullptr) place.store(found = &load(make(), ordinal));
     return *found;
   }
 
 private:
-  std::atomic<kernel const*> loaded_[max_devices]{};
+  shared_word<kernel const*> loaded_[max_devices]{};
 };
 
 /// Numbers of one launch; `cluster_blocks` 1 means no cluster.

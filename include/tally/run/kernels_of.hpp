@@ -3,9 +3,8 @@
 // The loaded kernels of a route, one for each plan. Layer 5.
 #pragma once
 
-#include <atomic>
-
 #include <tally/run/device.hpp>
+#include <tally/run/shared_word.hpp>
 
 namespace tally::inline v0::gpu {
 
@@ -16,12 +15,12 @@ public:
   /// The kernel of a plan on a device; make() returns its unit when it has to be compiled or loaded.
   template <class Make>
   kernel const& get(Plan const& plan, int ordinal, Make const& make) {
-    auto* first = head_.load(std::memory_order_acquire);
+    auto* first = head_.load();
     for (auto* k = first; k != nullptr; k = k->next)
       if (k->plan == plan)
         return k->cell.get(ordinal, make);
     auto* made = new entry{plan, {}, first}; // two threads may add the same plan; the second is only found later
-    while (!head_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {}
+    while (!head_.replace(made->next, made)) {}
     return made->cell.get(ordinal, make);
   }
 
@@ -31,7 +30,7 @@ private:
     kernel_cell cell;
     entry* next;
   };
-  std::atomic<entry*> head_{nullptr};
+  shared_word<entry*> head_;
 };
 
 } // namespace tally::inline v0::gpu

@@ -3,7 +3,6 @@
 // A grouping by segment, computed: its offsets are checked, then every segment is folded and its answers stored. Layer 5.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <tuple>
 
@@ -14,6 +13,7 @@
 #include <tally/run/run.hpp>
 #include <tally/run/run_over.hpp>
 #include <tally/run/segments_request.hpp>
+#include <tally/run/shared_word.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
@@ -75,13 +75,13 @@ void check_offsets(groups_between_offsets<Offset> const& at, i64 extent, int thr
   if (at.offsets[0] < Offset(0))
     throw_negative(at.offsets[0]);
   i64 const steps = at.entries - 1, chunk = 1 << 18, chunks = steps == 0 ? 0 : (steps - 1) / chunk + 1;
-  std::atomic<bool> wrong{false};
+  shared_word<bool> wrong;
   if (chunks > 0)
     cpu::detail::spread_over_cores(chunks, threads, [&](i64 c) {
       if (falls(at.offsets, c * chunk, steps < (c + 1) * chunk ? steps : (c + 1) * chunk))
-        wrong = true;
+        wrong.store(true);
     });
-  if (wrong)
+  if (wrong.load())
     for (i64 i = 1; i <= steps; ++i)
       if (at.offsets[i] < at.offsets[i - 1])
         throw_falling(i, at.offsets[i - 1], at.offsets[i]);

@@ -3,7 +3,6 @@
 // A grouping along axes, computed: its states for every group, then its answers as arrays. Layer 5.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -16,6 +15,7 @@
 #include <tally/run/mdarray.hpp>
 #include <tally/run/run.hpp>
 #include <tally/run/segments_request.hpp>
+#include <tally/run/shared_word.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
 namespace tally::inline v0 {
@@ -333,7 +333,7 @@ struct answer_writer {
   Program const& program;
   pack<Nodes...> const& nodes;
   i64 extent;
-  std::atomic<bool>* overflowed; ///< set where a state has left its range
+  shared_word<bool>* overflowed; ///< set where a state has left its range
   std::tuple<group_answer_of<Nodes, Program>*...> to;
 
   template <class States>
@@ -341,7 +341,7 @@ struct answer_writer {
     if constexpr (any_checked(leaves_of<Program>))
       for (i64 k = 0; k < n; ++k)
         if (answers::any_overflowed(program.leaves, states[k]))
-          overflowed->store(true, std::memory_order_relaxed);
+          overflowed->store(true);
     for_each_index<int(sizeof...(Nodes))>([&](auto i) {
       auto* const out = std::get<i>(to) + g;
       using T = std::remove_cvref_t<decltype(*out)>;
@@ -392,7 +392,7 @@ public:
   }
   /// The arrays of answers, which then are gone. Throws overflow.
   auto take() {
-    if (overflowed_)
+    if (overflowed_.load())
       throw_overflow();
     if constexpr (sizeof...(Nodes) == 1)
       return std::get<0>(rooms_).take();
@@ -405,7 +405,7 @@ private:
   domain<Where, Program, pack<Nodes...>> d_;
   axes_layout at_;
   rooms rooms_;
-  std::atomic<bool> overflowed_ = false;
+  shared_word<bool> overflowed_;
   template <class Source>
   static rooms rooms_for(Source const& s) {
     i64 extents[kept > 0 ? kept : 1]{};
