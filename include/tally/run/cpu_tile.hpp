@@ -245,9 +245,9 @@ TALLY_INLINE decltype(auto) with_values(leaf_values<Program>& values, Leaf const
            values.template values<Slot, typename wanted::number>(get<Slot>(leaf.values))...);
 }
 
-/// Takes the current leaf of `values` into what a tile keeps of one fold: its state, or an exact sum that it is added to.
-template <leaf_shape Shape, class Program, class Leaf, class Kept>
-TALLY_INLINE void take_leaf(leaf_values<Program>& values, Leaf const& leaf, Kept& kept) {
+/// Takes the current leaf of `values` for one fold: its state goes into the tree, or its elements into an exact sum.
+template <leaf_shape Shape, class Program, class Leaf, class InTree>
+TALLY_INLINE void take_leaf(leaf_values<Program>& values, Leaf const& leaf, [[maybe_unused]] InTree& s, [[maybe_unused]] typename Leaf::state& sum) {
   i64 const left = values.p.extent - values.first;
   bool const whole = left >= Shape.elements();
   constexpr bool exactly = exact_monoid<typename Leaf::monoid_type>;
@@ -255,21 +255,23 @@ TALLY_INLINE void take_leaf(leaf_values<Program>& values, Leaf const& leaf, Kept
     if (whole)
       return with_values(values, leaf, indices_up_to<decltype(leaf.values)::size>{}, [&](i64 position, auto const* on, auto... x) TALLY_INLINE_LAMBDA {
         if constexpr (exactly)
-          add_exactly<Shape.elements()>(leaf.monoid, kept, on, x.at...);
+          add_exactly<Shape.elements()>(leaf.monoid, sum, on, x.at...);
         else
-          kept = leaf_folder<Shape, Leaf>::of_whole(leaf.monoid, position, on, x...);
+          s = leaf_folder<Shape, Leaf>::of_whole(leaf.monoid, position, on, x...);
       });
   int const count = whole ? Shape.elements() : static_cast<int>(left);
   if constexpr (exactly)
-    add_ragged(values.p, leaf, kept, values.first, count);
+    add_ragged(values.p, leaf, sum, values.first, count);
   else
-    kept = leaf_folder<Shape, Leaf>::of_ragged(values.p, leaf, values.first, count);
+    s = leaf_folder<Shape, Leaf>::of_ragged(values.p, leaf, values.first, count);
 }
 
 /// What stands for an exact sum in the tree of leaves: its order is free, and its leaves are added as they come.
 struct not_in_tree {};
 template <class Leaf>
 using state_in_tree = std::conditional_t<exact_monoid<typename Leaf::monoid_type>, not_in_tree, typename Leaf::state>;
+template <class State>
+inline constexpr bool is_in_tree = !std::is_same_v<std::remove_cvref_t<State>, not_in_tree>;
 
 template <class Columns, class... Leaves>
 TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 count,
@@ -282,7 +284,7 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   auto const combine = [&](states const& a, states const& b) TALLY_INLINE_LAMBDA {
     states s = a;
     each([&](auto i) TALLY_INLINE_LAMBDA {
-      if constexpr (!std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
+      if constexpr (is_in_tree<decltype(get<i>(s))>)
         get<i>(s) = get<i>(p.leaves).monoid.combine(get<i>(a), get<i>(b));
     });
     return s;
@@ -291,17 +293,12 @@ TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 
   do { // at least one leaf, and the compiler may know it
     values.move_to(k * shape.elements());
     states s;
-    each([&](auto i) TALLY_INLINE_LAMBDA {
-      if constexpr (std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
-        take_leaf<shape>(values, get<i>(p.leaves), get<i>(out));
-      else
-        take_leaf<shape>(values, get<i>(p.leaves), get<i>(s));
-    });
+    each([&](auto i) TALLY_INLINE_LAMBDA { take_leaf<shape>(values, get<i>(p.leaves), get<i>(s), get<i>(out)); });
     tree.push(combine, s);
   } while (++k < leaf + count);
   states const root = tree.root(combine);
   each([&](auto i) TALLY_INLINE_LAMBDA {
-    if constexpr (!std::is_same_v<nth_t<i, state_in_tree<Leaves>...>, not_in_tree>)
+    if constexpr (is_in_tree<decltype(get<i>(root))>)
       get<i>(out) = get<i>(root);
   });
 }
