@@ -264,7 +264,8 @@ TEST_CASE("columns of rows that begin anywhere are folded in stripes, where the 
     i64 columns;
     int groups, beside;
   };
-  for (auto const& [columns, groups, beside] : {expected{16384, 4, 4}, {16383, 4, 1}, {16382, 4, 2}, {127, 2, 1}, {128, 4, 4}, {129, 1, 1}, {255, 4, 1}, {63, 1, 1}, {191, 2, 1}, {33, 1, 1}}) {
+  for (auto const& [width, groups, beside] : {expected{16384, 4, 4}, {16383, 4, 1}, {16382, 4, 2}, {127, 2, 1}, {128, 4, 4}, {129, 1, 1}, {255, 4, 1}, {63, 1, 1}, {191, 2, 1}, {33, 1, 1}}) {
+    i64 const columns = width;
     CAPTURE(columns);
     auto const p = planned(columns);
     CHECK(p.plan.groups_per_thread == groups);

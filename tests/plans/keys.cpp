@@ -5,6 +5,7 @@
 
 #include <tally/plan/find_keys.hpp>
 #include <tally/plan/keys.hpp>
+#include <tally/plan/keys_in_any_order.hpp>
 #include <tally/plan/spell.hpp>
 
 #include <doctest/doctest.h>

@@ -170,7 +170,8 @@ TEST_CASE("no global memory is touched before the launch in front is done") {
 
 TEST_CASE("of a queued launch nothing is read before it is known who is in front, and nothing shared before that one is done") {
   if (!ptx::can_compile()) return;
-  for (auto const& [n, load] : {std::pair{i64(1) << 22, "ld.global.cs.v4"}, std::pair{i64(1) << 24, "cp.async.bulk"}}) {
+  for (auto const& [n, instruction] : {std::pair{i64(1) << 22, "ld.global.cs.v4"}, std::pair{i64(1) << 24, "cp.async.bulk"}}) {
+    std::string_view const load = instruction;
     auto const k = kernel_text::of_queued(from(numbers<float>(n)) | sum);
     auto const& code = k.instructions;
     auto const place_of = [&](std::string_view word) {

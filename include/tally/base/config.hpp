@@ -65,9 +65,9 @@ inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __b
 /// TALLY_FUNCTION(clamped, (float r), { return r < 0 ? 0 : r; }). Its body may use its parameters and tally::math.
 #define TALLY_FUNCTION(function_name, parameters, ...)                                                                 \
   struct function_name##_function {                                                                                    \
-    static constexpr char const* spelling = #function_name;                                                            \
-    static constexpr char const* device_parameters = #parameters;                                                      \
-    static constexpr char const* device_body = #__VA_ARGS__;                                                           \
+    [[maybe_unused]] static constexpr char const* spelling = #function_name;                                           \
+    [[maybe_unused]] static constexpr char const* device_parameters = #parameters;                                     \
+    [[maybe_unused]] static constexpr char const* device_body = #__VA_ARGS__;                                          \
     TALLY_HD constexpr auto operator() parameters const __VA_ARGS__                                                    \
   };                                                                                                                   \
   inline constexpr ::tally::user_function<function_name##_function> function_name {}
@@ -76,4 +76,4 @@ inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __b
 /// TALLY_STRUCT(point, { float x, y; }).
 #define TALLY_STRUCT(struct_name, ...)                                                                                 \
   struct struct_name __VA_ARGS__;                                                                                      \
-  constexpr char const* tally_device_text(struct_name const*) { return #__VA_ARGS__; }
+  [[maybe_unused]] constexpr char const* tally_device_text(struct_name const*) { return #__VA_ARGS__; }
