@@ -58,9 +58,9 @@ TEST_CASE("columns with axes, of every shape and every stride, are folded as if 
     auto const whole = shaped(x.data(), e0, e1, e2);
     auto const plain = std::vector<float>(x.begin(), x.begin() + n);
     for (auto const& step : strides) {
-      float const* const origin = x.data() + (step[2] < 0 ? n - 1 : 0);
-      auto const operand = shaped(origin, {e0, e1, e2}, {step[0], step[1], step[2]});
-      auto const written = written_out(origin, s, step);
+      float const* const first = x.data() + (step[2] < 0 ? n - 1 : 0);
+      auto const operand = shaped(first, {e0, e1, e2}, {step[0], step[1], step[2]});
+      auto const written = written_out(first, s, step);
       same_as_written(from(whole, operand) | reduce(sum(_1 * _2), max(_1 - _2), argmin(_2)), from(plain, written) | reduce(sum(_1 * _2), max(_1 - _2), argmin(_2)));
       same_as_written(from(operand) | filter(_1 > 0.f) | reduce(mean, variance, count), from(written) | filter(_1 > 0.f) | reduce(mean, variance, count));
     }
@@ -74,7 +74,7 @@ TEST_CASE("small floats, bytes and doubles with axes, and segments of them that 
   std::vector<u8> bytes;
   for (i64 i = 0; i < rows; ++i) bytes.push_back(u8(i * 7));
   std::vector<double> const wide(x.begin(), x.begin() + width);
-  auto const columns = from(shaped(x, rows, width), along<1>(small), along<0>(bytes), along<1>(wide));
+  auto const all = from(shaped(x, rows, width), along<1>(small), along<0>(bytes), along<1>(wide));
   std::vector<bf16> small_out;
   std::vector<u8> bytes_out;
   std::vector<double> wide_out;
@@ -84,7 +84,7 @@ TEST_CASE("small floats, bytes and doubles with axes, and segments of them that 
     wide_out.push_back(wide[std::size_t(i % width)]);
   }
   auto const folds = reduce(sum(_1 * cast<float>(_2)), sum(_3), max(_4 - cast<double>(_1)), variance(_4));
-  same_as_written(columns | folds, from(x, small_out, bytes_out, wide_out) | folds);
+  same_as_written(all | folds, from(x, small_out, bytes_out, wide_out) | folds);
   std::vector<i64> const offsets{3, 4, 50, 50, 3000, 3001, 60000, rows * width / 2};
   auto const of_segments = by_segment(offsets, sum(_1), argmax(_1));
   auto const every_other = shaped(x.data() + 1, {rows * width / 2}, {2});

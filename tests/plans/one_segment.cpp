@@ -103,9 +103,9 @@ TEST_CASE("every group of shares is folded by one block, of those that have a sh
       bool right = true;
       int together = 0, dealt = 0;
       for (int g = 0; g < m.groups(); ++g) {
-        int latest = 0;
-        for (int s = 32 * g; s < 32 * g + m.present(g); ++s) latest = s % blocks > latest ? s % blocks : latest;
-        right = right && m.folds(g) / 32 == g && m.folds(g) < shares && m.folds(g) % blocks == latest && latest <= m.last_block();
+        int last = 0;
+        for (int s = 32 * g; s < 32 * g + m.present(g); ++s) last = s % blocks > last ? s % blocks : last;
+        right = right && m.folds(g) / 32 == g && m.folds(g) < shares && m.folds(g) % blocks == last && last <= m.last_block();
         together += m.present(g);
       }
       for (int b = 0; b < blocks; ++b) dealt += shares_of(shares, blocks, b);

@@ -71,9 +71,9 @@ TEST_CASE("chunk of chunks has three axes") {
 TEST_CASE("a span, a part and a stride of a column are shaped, and stand along axes") {
   auto const x = floats(24);
   auto const weights = floats(3);
-  std::span<float const> const whole(x), three(weights);
+  std::span<float const> const all(x), three(weights);
   auto const rows = run(from(shaped(x, 8, 3)) | over<1>(sum), on::cpu);
-  CHECK(values(run(from(shaped(whole, 8, 3)) | over<1>(sum), on::cpu)) == values(rows));
+  CHECK(values(run(from(shaped(all, 8, 3)) | over<1>(sum), on::cpu)) == values(rows));
   CHECK(values(run(from(shaped(x | views::take(6), 2, 3)) | over<1>(sum), on::cpu)) == std::vector<float>{rows[0], rows[1]});
   CHECK(run(from(shaped(x | views::stride(2), 3, 4)) | sum, on::cpu) == run(from(x | views::stride(2)) | sum, on::cpu));
   CHECK(values(run(from(shaped(x, 8, 3), along<1>(three)) | over<1>(sum(_1 * _2)), on::cpu)) ==

@@ -181,11 +181,11 @@ TEST_CASE("elements beside answers of segments and by key, and what tells them t
   auto const source = from(x, keys);
   CHECK(writes(source | map(_1 - let(from(x) | by_segment(offsets, mean)), let(source | by_key(_2, 4, count))) | collect).bytes_per_store[1] == 16);
   using milestone = segment_of_milestone<int>;
-  grid<1, milestone> answers{};
-  answers.columns = make_pack(milestone{offsets.data(), 3});
-  answers.extents[0] = answers.axes[0][0] = milestone::around(5000);
+  grid<1, milestone> all{};
+  all.columns = make_pack(milestone{offsets.data(), 3});
+  all.extents[0] = all.axes[0][0] = milestone::around(5000);
   CHECK(milestone::around(5000) == 6);
-  writes(piped<grid<1, milestone>, pack<placeholder<0>>, always>{answers, {}, {}} | collect);
+  writes(piped<grid<1, milestone>, pack<placeholder<0>>, always>{all, {}, {}} | collect);
   auto const bins = from(x) | histogram(-3, 3, 50);
   writes(from(x) | map(get<0>(bins.folds).key) | collect); // as they are written for a let of bins
 }

@@ -71,8 +71,8 @@ TEST_CASE("rows that end anywhere have wide loads of an operand but where they e
 
 TEST_CASE("rows, columns and the whole of a matrix have operands beside its tiles") {
   if (!able()) return;
-  auto const both = from(shaped(somewhere, 65536, 4096), lying(65536, 4096, 0, 1), lying(65536, 4096, 1, 0)) | reduce(over<1>(sum(_1 * _2)), over<0>(sum(_1 * _3)));
-  auto const e = explain(both, targets::h200);
+  auto const all = from(shaped(somewhere, 65536, 4096), lying(65536, 4096, 0, 1), lying(65536, 4096, 1, 0)) | reduce(over<1>(sum(_1 * _2)), over<0>(sum(_1 * _3)));
+  auto const e = explain(all, targets::h200);
   CHECK(e.text().find("one pass") != std::string::npos);
   CHECK(e.text().find("once a unit") != std::string::npos);
   CHECK(e.ptx().find("cp.async.bulk") != std::string::npos);

@@ -9,6 +9,7 @@
 
 #include <tally/fold/exact.hpp>
 #include <tally/run/cpu_keys.hpp>
+#include <tally/run/cpu_slices.hpp>
 #include <tally/run/heap_array.hpp>
 
 namespace tally::inline v0::cpu {
@@ -52,13 +53,7 @@ struct leaf_values_of_block<bound<M, pack<Es...>, Mask>, RowOf> {
   }
 };
 
-/// How far ahead a table is asked for that is larger than the second cache.
-inline constexpr int slots_asked_ahead = 24;
-
-template <class T>
-TALLY_INLINE void ask_for(T const* table, u32 const* slot, int j, int count) {
-  if (j + slots_asked_ahead < count) __builtin_prefetch(table + slot[j + slots_asked_ahead], 1);
-}
+/// Bytes of a table that near caches keep; slots of larger ones are asked for ahead.
 inline constexpr std::size_t bytes_near = 512 * 1024;
 
 __extension__ typedef unsigned __int128 whole_128;
@@ -138,7 +133,7 @@ private:
         [&](auto const&... x) TALLY_INLINE_LAMBDA {
           if (far)
             for (int j = 0; j < count; ++j) {
-              detail::ask_for(t, to, j, count);
+              ask_for(t, to, j, count);
               t[to[j]] = m.combine(t[to[j]], m.lift(row_of(j).position, x.of[j]...));
             }
           else
@@ -226,13 +221,10 @@ public:
   static constexpr int factors = monoid_type::factors;
   /// Floats by their two slices as doubles; doubles and products as 128 bits.
   static constexpr bool by_slices = std::is_same_v<number, float> && factors == 1;
-  struct slices {
-    wide<double, 2> q;
-  };
   struct whole {
     detail::whole_128 q;
   };
-  using quick = std::conditional_t<by_slices, slices, whole>;
+  using quick = std::conditional_t<by_slices, float_slices, whole>;
 
   exact_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int workers)
       : leaf_(leaf), slots_(slots), room_(room), wide_(leaf.monoid, slots), since_(std::size_t(workers)) {
@@ -322,18 +314,18 @@ private:
   wide_sums<monoid_type> wide_;
   std::vector<counted> since_;
   std::vector<heap_array<quick>> of_;
-  int log_room_, unit_ = 0, lower_unit_ = 0;
-  double top_ = 0, cutter_ = 0, lower_cutter_ = 0;
+  int log_room_, unit_ = 0;
+  float_cutters cut_;
 
-  /// Elements below 2^top are cut into multiples of 2^unit_ and of 2^lower_unit_, 2^log_room_ of which add up without rounding; or
+  /// Elements below 2^top are cut into multiples of 2^unit_ and of a unit below it, 2^log_room_ of which add up without rounding; or
   /// are multiples of 2^unit_ in 126 bits.
   void set_top(int top) {
-    top_ = detail::power_of_two(top);
+    cut_.top = detail::power_of_two(top);
     if constexpr (by_slices) {
       unit_ = top + log_room_ - 53;
-      lower_unit_ = unit_ - 1 + log_room_ - 53;
-      cutter_ = 1.5 * detail::power_of_two(unit_ + 52);
-      lower_cutter_ = lower_unit_ + 52 < -1000 ? 0.0 : 1.5 * detail::power_of_two(lower_unit_ + 52);
+      int const lower_unit = unit_ - 1 + log_room_ - 53;
+      cut_.upper = 1.5 * detail::power_of_two(unit_ + 52);
+      cut_.lower = lower_unit + 52 < -1000 ? 0.0 : 1.5 * detail::power_of_two(lower_unit + 52);
     } else {
       unit_ = top + log_room_ - 126;
       constexpr int finest = monoid_type::range::lowest;
@@ -387,45 +379,18 @@ private:
     if constexpr (by_slices) {
       alignas(64) float x[keyed_block];
       of_block::compute(count, row_of, leaf_.values.first, static_cast<float*>(x), to, slots_);
-      for (int j = count; j % 4 != 0; ++j) x[j] = 0; // a block is a multiple of four
-      if (far)
-        add_slices<N, true>(t, count, x, row_of, to);
-      else
-        add_slices<N, false>(t, count, x, row_of, to);
+      for (u64 odd = add_slices(t, count, x, to, cut_, far); odd != 0; odd &= odd - 1) {
+        int const j = __builtin_ctzll(odd);
+        add_odd(row_of(j), to[j]);
+      }
     } else {
       for (int j = 0; j < count; ++j) {
-        if (far) detail::ask_for(t, to, j, count);
+        if (far) ask_for(t, to, j, count);
         if (of_block::for_some && to[j] >= slots_) continue;
         detail::whole_128 units = 0;
         if (!to_units(exactly(row_of(j)), units)) add_odd(row_of(j), to[j]);
         t[to[j]].q += units;
       }
-    }
-  }
-  /// Four elements at a time are cut into their slices, in registers.
-  template <int N, bool Far, class RowOf>
-  TALLY_INLINE void add_slices(slices* t, int n, float const* x, RowOf const& row_of, u32 const* to) {
-    int const count = N > 0 ? N : n;
-    using four = wide<double, 4>;
-    four const top = four{} + top_, upper = four{} + cutter_, lower = four{} + lower_cutter_;
-    for (int j = 0; j < count; j += 4) {
-      if constexpr (Far)
-        for (int i = 0; i < 4; ++i) detail::ask_for(t, to, j + i, count);
-      wide<float, 4> f;
-      detail::load(f, x + j);
-      four const d = __builtin_convertvector(f, four);
-      four cut = (d + upper) - upper, rest = d - cut;
-      wide<i64, 4> const fits = (d < top) & (d > -top) & ((rest + lower) - lower == rest);
-      if (((fits[0] & fits[1]) & (fits[2] & fits[3])) == 0)
-        for (int i = 0; i < 4; ++i)
-          if (fits[i] == 0) {
-            cut[i] = rest[i] = 0;
-            if (j + i < count) add_odd(row_of(j + i), to[j + i]);
-          }
-      t[to[j]].q += __builtin_shufflevector(cut, rest, 0, 4);
-      if (N > 0 || j + 1 < count) t[to[j + 1]].q += __builtin_shufflevector(cut, rest, 1, 5);
-      if (N > 0 || j + 2 < count) t[to[j + 2]].q += __builtin_shufflevector(cut, rest, 2, 6);
-      if (N > 0 || j + 3 < count) t[to[j + 3]].q += __builtin_shufflevector(cut, rest, 3, 7);
     }
   }
   /// The value of a row where a double holds it, else NaN.
@@ -437,7 +402,7 @@ private:
       return __builtin_nan(""); // a product of doubles
   }
   TALLY_INLINE bool to_units(double x, detail::whole_128& out) const {
-    if (!(x < top_ && x > -top_)) return false;
+    if (!(x < cut_.top && x > -cut_.top)) return false;
     auto const a = take_apart(x);
     int const shift = a.bit + float_shape<double>::lowest - unit_;
     if (shift < 0 && (shift <= -64 ? a.fraction != 0 : (a.fraction & ((u64(1) << -shift) - 1)) != 0)) return false;
