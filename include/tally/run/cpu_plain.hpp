@@ -4,8 +4,8 @@
 // the registers of cpu_registers.hpp. Layer 5, host only.
 #pragma once
 
-#include <tally/fold/tree.hpp>
-#include <tally/run/cpu_registers.hpp>
+#include <tally/run/cpu_exact.hpp>
+#include <tally/run/cpu_leaf_tree.hpp>
 
 namespace tally::inline v0::cpu::detail {
 
@@ -48,15 +48,16 @@ template <class Columns, class... Leaves, class Source>
 [[gnu::noinline, gnu::cold]] void fold_plainly(program<Columns, Leaves...> const& p, Source const& source, i64 n, i64 leaf, i64 count,
                                                pack<typename Leaves::state...>& out) {
   constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
-  using states = pack<typename Leaves::state...>;
-  auto const combine = [&](states const& a, states const& b) { return p.combine(a, b); };
-  neighbour_stack<states, 40> tree;
-  for (i64 k = leaf; k < leaf + count; ++k) {
+  fold_leaves(p.leaves, leaf, count, out, [&](i64 k, auto& s) {
     i64 const first = k * shape.elements(), left = n - first;
     int const here = left < shape.elements() ? int(left) : shape.elements();
-    tree.push(combine, unpack([&](auto const&... l) { return make_pack(fold_one_by_one<shape>(source, l, first, here)...); }, p.leaves));
-  }
-  out = tree.root(combine);
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) {
+      if constexpr (is_in_tree<decltype(get<i>(s))>)
+        get<i>(s) = fold_one_by_one<shape>(source, get<i>(p.leaves), first, here);
+      else
+        add_ragged(source, get<i>(p.leaves), get<i>(out), first, here);
+    });
+  });
 }
 
 } // namespace tally::inline v0::cpu::detail

@@ -7,6 +7,7 @@
 
 #include <tally/run/cpu_exact.hpp>
 #include <tally/run/cpu_lanes.hpp>
+#include <tally/run/cpu_leaf_tree.hpp>
 #include <tally/run/cpu_places.hpp>
 #include <tally/run/cpu_plain.hpp>
 #include <tally/run/cpu_values.hpp>
@@ -266,40 +267,14 @@ TALLY_INLINE void take_leaf(leaf_values<Program>& values, Leaf const& leaf, [[ma
     s = leaf_folder<Shape, Leaf>::of_ragged(values.p, leaf, values.first, count);
 }
 
-/// What stands for an exact sum in the tree of leaves: its order is free, and its leaves are added as they come.
-struct not_in_tree {};
-template <class Leaf>
-using state_in_tree = std::conditional_t<exact_monoid<typename Leaf::monoid_type>, not_in_tree, typename Leaf::state>;
-template <class State>
-inline constexpr bool is_in_tree = !std::is_same_v<std::remove_cvref_t<State>, not_in_tree>;
-
 template <class Columns, class... Leaves>
 TALLY_INLINE void fold_tile(program<Columns, Leaves...> const& p, i64 leaf, i64 count,
                             pack<typename Leaves::state...>& out) {
   constexpr leaf_shape shape = shape_of<program<Columns, Leaves...>>;
-  using states = pack<state_in_tree<Leaves>...>;
   leaf_values<program<Columns, Leaves...>> values(p);
-  neighbour_stack<states, 40> tree;
-  auto const each = [](auto const& f) TALLY_INLINE_LAMBDA { for_each_index<int(sizeof...(Leaves))>(f); };
-  auto const combine = [&](states const& a, states const& b) TALLY_INLINE_LAMBDA {
-    states s = a;
-    each([&](auto i) TALLY_INLINE_LAMBDA {
-      if constexpr (is_in_tree<decltype(get<i>(s))>)
-        get<i>(s) = get<i>(p.leaves).monoid.combine(get<i>(a), get<i>(b));
-    });
-    return s;
-  };
-  i64 k = leaf;
-  do { // at least one leaf, and the compiler may know it
+  fold_leaves(p.leaves, leaf, count, out, [&](i64 k, auto& s) TALLY_INLINE_LAMBDA {
     values.move_to(k * shape.elements());
-    states s;
-    each([&](auto i) TALLY_INLINE_LAMBDA { take_leaf<shape>(values, get<i>(p.leaves), get<i>(s), get<i>(out)); });
-    tree.push(combine, s);
-  } while (++k < leaf + count);
-  states const root = tree.root(combine);
-  each([&](auto i) TALLY_INLINE_LAMBDA {
-    if constexpr (is_in_tree<decltype(get<i>(root))>)
-      get<i>(out) = get<i>(root);
+    for_each_index<int(sizeof...(Leaves))>([&](auto i) TALLY_INLINE_LAMBDA { take_leaf<shape>(values, get<i>(p.leaves), get<i>(s), get<i>(out)); });
   });
 }
 
