@@ -12,7 +12,6 @@ template <class T>
 class shared_word {
 public:
   constexpr shared_word() = default;
-  constexpr explicit shared_word(T value) : value_(value) {}
   shared_word(shared_word const&) = delete;
   shared_word& operator=(shared_word const&) = delete;
   /// What was written before the value that this finds was stored is seen behind it.
