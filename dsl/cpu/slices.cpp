@@ -13,8 +13,9 @@ namespace {
 template <bool Whole, bool Far>
 TALLY_INLINE u64 add(float_slices* table, int n, float const* x, u32 const* slots, float_cutters const& cut) {
   using four = wide<double, 4>;
-  int const count = Whole ? 64 : n;
+  int const count = Whole ? keyed_block : n;
   four const top = four{} + cut.top, upper = four{} + cut.upper, lower = four{} + cut.lower;
+  static_assert(keyed_block <= 64);
   u64 odd = 0;
   for (int j = 0; j < count; j += 4) {
     if constexpr (Far)
@@ -43,7 +44,7 @@ TALLY_INLINE u64 add(float_slices* table, int n, float const* x, u32 const* slot
 u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut, bool far) {
   for (int j = n; j % 4 != 0; ++j) x[j] = 0; // which every slice holds
   return detail::with_or_without_registers([&]() TALLY_INLINE_LAMBDA {
-    if (n == 64) return far ? add<true, true>(table, n, x, slots, cut) : add<true, false>(table, n, x, slots, cut);
+    if (n == keyed_block) return far ? add<true, true>(table, n, x, slots, cut) : add<true, false>(table, n, x, slots, cut);
     return far ? add<false, true>(table, n, x, slots, cut) : add<false, false>(table, n, x, slots, cut);
   });
 }

@@ -4,6 +4,7 @@
 // only. The loop that cuts and adds depends on no type of the user's and is compiled once, in dsl/cpu/slices.cpp.
 #pragma once
 
+#include <tally/run/cpu_keys.hpp>
 #include <tally/run/cpu_lanes.hpp>
 
 namespace tally::inline v0::cpu {
@@ -18,15 +19,8 @@ struct float_cutters {
   double top = 0, upper = 0, lower = 0;
 };
 
-/// Adds n floats, at most 64, to the slices of their slots; x has room for a multiple of four. Those that the slices cannot hold are added
+/// Adds n floats, at most a block, to the slices of their slots; x has room for a multiple of four. Those that the slices cannot hold are added
 /// to none: bit j of the answer is element j. `far`: the table does not fit a near cache, and is asked for ahead.
 u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut, bool far);
-
-/// How far ahead, in elements, a table is asked for that is larger than the second cache.
-inline constexpr int slots_asked_ahead = 24;
-template <class T>
-TALLY_INLINE void ask_for(T const* table, u32 const* slot, int j, int count) {
-  if (j + slots_asked_ahead < count) __builtin_prefetch(table + slot[j + slots_asked_ahead], 1);
-}
 
 } // namespace tally::inline v0::cpu
