@@ -78,6 +78,33 @@ TEST_CASE("moments of doubles over a whole source") {
   check_moments(near);
 }
 
+TEST_CASE("moments of doubles by rows, columns, segments and keys are those of each group alone") {
+  constexpr i64 rows = 23, columns = 61, n = rows * columns;
+  auto x = uneven<double>(std::size_t(n), 9, -40, 80);
+  x[5] = 1e300, x[100] = -1e-300, x[700] = std::numeric_limits<double>::infinity(), x[1300] = std::numeric_limits<double>::quiet_NaN();
+  std::vector<int> keys(x.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = int(i * i % 7);
+  std::vector<i64> const offsets{0, 0, 1, 90, 900, n};
+  auto const of_groups = [&](i64 groups, auto const& answers, auto const& group_of) {
+    for (i64 g = 0; g < groups; ++g) {
+      std::vector<double> own;
+      for (i64 i = 0; i < n; ++i)
+        if (group_of(i) == g) own.push_back(x[std::size_t(i)]);
+      CAPTURE(g);
+      CHECK(same_bits(answers[std::size_t(g)], run(from(own) | moments<4>, exact, one_thread)));
+    }
+  };
+  for (unsigned threads : {1u, 2u}) {
+    auto const where = on::cpu.threads(threads);
+    auto const [of_rows, of_columns] = run(from(shaped(x, rows, columns)) | reduce(over<1>(moments<4>), over<0>(moments<4>)), exact, where);
+    of_groups(rows, of_rows, [&](i64 i) { return i / columns; });
+    of_groups(columns, of_columns, [&](i64 i) { return i % columns; });
+    of_groups(7, run(from(x, keys) | by_key(_2, 7, moments<4>(_1)), exact, where), [&](i64 i) { return i64(keys[std::size_t(i)]); });
+    of_groups(5, run(from(x) | by_segment(offsets, moments<4>), exact, where),
+              [&](i64 i) { return std::upper_bound(offsets.begin(), offsets.end(), i) - offsets.begin() - 1; });
+  }
+}
+
 TEST_CASE("a power that leaves the range of its type comes back, or does not") {
   std::vector<float> x(3000, 0x1p100f);
   x[7] = -0x1p100f;

@@ -62,6 +62,7 @@ TEST_CASE("variances, products, doubles and small floats") {
     auto const keys = hot_keys(x.size(), bins);
     same_on_both(from(x, keys) | by_key(_2, bins, variance(_1), sum(_1 * _1), stddev(_1).where(_1 < 1.f)));
     same_on_both(from(x, keys) | by_key(_2, bins, moments<4>(_1)), exact);
+    same_on_both(from(d, keys) | by_key(_2, bins, moments<4>(_1)), exact);
     same_on_both(from(d, keys) | by_key(_2, bins, sum(_1), mean(_1), max(_1)));
     same_on_both(from(b, keys) | by_key(_2, bins, sum(_1), max(_1)));
   }

@@ -234,6 +234,9 @@ TEST_CASE("under exact a group's sum, mean and variance are those of the CPU, wh
     auto const powers = from(shaped(x, s.outer, s.middle, s.inner)) | reduce(over<1>(moments<4>), over<0>(moments<2>));
     CHECK(same_arrays(run(powers, on::cpu, exact), run(powers, on::gpu, exact)));
   }
+  auto const d = uneven_numbers<double>(30 * 1111);
+  auto const powers = from(shaped(d, 1111, 30)) | reduce(over<1>(moments<4>), over<0>(moments<4>));
+  CHECK(same_arrays(run(powers, on::cpu, exact), run(powers, on::gpu, exact)));
 }
 
 TEST_CASE("a checked sum that leaves its range is an overflow along any axis, and one that does not has its answers") {

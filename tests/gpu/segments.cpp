@@ -107,6 +107,8 @@ TEST_CASE("exact sums and means of segments, and other groupings beside them") {
     auto const x = uneven_numbers<float>(std::size_t(offsets.back()));
     same_on_both<3>(from(x) | by_segment(offsets, sum, mean, variance), exact);
     same_on_both(from(x) | by_segment(offsets, moments<4>), exact);
+    auto const d = uneven_numbers<double>(x.size());
+    same_on_both(from(d) | by_segment(offsets, moments<4>), exact);
     if (!x.empty())
       same_on_both<3>(from(x) | reduce(sum, by_segment(offsets, sum), over<0>(max)));
   }

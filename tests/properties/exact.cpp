@@ -21,6 +21,7 @@ constexpr auto one_sum = [] { return make_pack(sum); };
     add<rounded_once>("exact masked sum of f64", group<double>{}, matrices{}, [](double c) { return _1 < c; }, one_sum, sum_by_accumulator),
     add<rounded_once>("exact mean and dot of f32", group<float, float>{}, matrices{}, unmasked, [] { return make_pack(mean, sum(_1 * _2), max(_2)); }),
     add<rounded_once>("exact moments of f32", group<float>{}, matrices{}, unmasked, [] { return make_pack(moments<4>, stddev); }),
+    add<rounded_once>("exact moments of f64", group<double>{}, matrices{}, unmasked, [] { return make_pack(moments<3>); }),
     add("dot of f32 and f64", group<float, double>{}, some_shapes{}, unmasked, [] { return make_pack(sum(cast<double>(_1) * _2)); }),
     add("masked dot, max and count of f32 and i32", group<float, i32>{}, some_shapes{}, [](float c) { return _1 > c && _2 > 0; },
         [] { return make_pack(sum(_1 * cast<float>(_2)), max(_2), count); }),

@@ -127,5 +127,6 @@ TEST_CASE("exact sums and means along axes") {
   CHECK(compiles(from(made_up<double>(16384, 16384)) | filter(_1 > 0.0) | reduce(over<0>(sum, count)), targets::b200, exact).plan.groups_per_thread == 1);
   CHECK(compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(mean, variance, max)), targets::h200, exact).plan.in_windows);
   CHECK(compiles(from(made_up<float>(1000, 1000)) | reduce(over<0>(moments<4>)), targets::h200, exact).plan.in_windows);
+  CHECK(compiles(from(made_up<double>(100000, 300)) | reduce(over<0>(moments<4>)), targets::h200, exact).plan.in_windows);
   CHECK(compiles(from(made_up<double>(3, 1 << 24), made_up<double>(3, 1 << 24)) | reduce(over<1>(sum(_1 * _2))), targets::a100, exact).plan.in_windows);
 }

@@ -207,9 +207,8 @@ struct an_operand_is_a_number : ill_formed {
 template <class... Given>
 struct the_fold_has_no_exact_form : ill_formed {
   static_assert(never<Given...>, "[tally-R24] exact: a fold rounds and has no exact form. Of floats, sum, mean, variance, "
-                                 "stddev, moments and sums of products have one, of f64 in groups moments<2> only: a sum of "
-                                 "fourth powers of f64 has 1072 bytes. Folds that are free of order are exact as they are. "
-                                 "docs/errors.md#R24");
+                                 "stddev, moments and sums of products have one. Folds that are free of order are exact as they "
+                                 "are. docs/errors.md#R24");
 };
 template <class... Given>
 struct columns_have_the_same_axes : ill_formed {

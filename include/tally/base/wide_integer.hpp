@@ -77,11 +77,19 @@ struct wide_integer {
   }
   TALLY_INLINE constexpr wide_integer& operator+=(wide_integer const& b) {
     u64 carry = 0;
-    for (int w = 0; w < Words; ++w) {
+    auto const add = [&](int w) {
       u64 const one = word[w] + b.word[w];
       u64 const both = one + carry;
       carry = u64(one < b.word[w]) | u64(both < carry);
       word[w] = both;
+    };
+    if constexpr (Words > 30) {
+      TALLY_ROLLED
+      for (int w = 0; w < Words; ++w)
+        add(w);
+    } else {
+      for (int w = 0; w < Words; ++w)
+        add(w);
     }
     return *this;
   }

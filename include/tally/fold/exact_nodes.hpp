@@ -28,35 +28,12 @@ constexpr void add_size(wide_integer<Words>& to, wide_integer<Fewer> const& size
 }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-/// An exact sum as one integer, and what came that is none: of floats, of integers up to 32 bits, and of products of these.
-template <int Words>
-constexpr wide_integer<Words> wide_sum(exact_sum_state<Words> const& s) {
-  return s.sum;
-}
-template <int Words>
-constexpr wide_integer<Words> wide_sum(near_sum_state<Words> const& s) {
-  return s.sum;
-}
+/// An exact sum as one integer: of integers up to 32 bits, and of products of these.
 template <integer A>
 constexpr wide_integer<2> wide_sum(A s) {
   return {{static_cast<u64>(s), s < A(0) ? ~u64(0) : 0}};
 }
 constexpr wide_integer<2> wide_sum(checked_sum_monoid<double>::state const& s) { return {{s.low, static_cast<u64>(s.high)}}; }
-/// Words below that integer.
-template <class State>
-constexpr int words_below(State const& s) {
-  if constexpr (requires { s.base; })
-    return s.base / 64;
-  else
-    return 0;
-}
-template <class State>
-constexpr u64 special_of(State const& s) {
-  if constexpr (requires { s.special; })
-    return s.special;
-  else
-    return 0;
-}
 } // namespace detail
 
 namespace detail {
@@ -93,7 +70,7 @@ constexpr bool near_covariance(wide_integer<Near> const& x, int at_x, wide_integ
 
 /// The covariance of n pairs where a word holds the sums and two the products and what they are multiplied to, all times 2^lowest, products twice; false elsewhere.
 template <class To>
-constexpr bool covariance_of_words(words_and_place const& x, words_and_place const& y, words_and_place const& products, u64 n, u64 fewer, int lowest, To& answer) {
+constexpr bool covariance_of_two_words(words_and_place const& x, words_and_place const& y, words_and_place const& products, u64 n, u64 fewer, int lowest, To& answer) {
   if ((x.size.high | y.size.high | n >> 32) != 0 || leading_zeros(products.size) < 34)
     return false;
   two_words above = times(products.size, n), less{};
@@ -112,43 +89,66 @@ constexpr bool covariance_of_words(words_and_place const& x, words_and_place con
 }
 } // namespace detail
 
+namespace detail {
+/// The covariance as the quotient of a few words, where the numbers are not far from their sums; each sum is times 2^at. False elsewhere.
+template <class V, class To, int A, int B, int C>
+constexpr bool covariance_of_few_words(wide_integer<A> const& sum_x, int at_x, wide_integer<B> const& sum_y, int at_y, wide_integer<C> const& of_products, int at, i64 n, i64 fewer,
+                                       To& answer) {
+  constexpr int few = sizeof(V) == 4 ? 2 : 3;
+  wide_integer<few> x{}, y{};
+  wide_integer<few + 1> products{};
+  wide_integer<2 * few + 2> above{};
+  int skipped_x = 0, skipped_y = 0, skipped = 0, base = 0;
+  if (!near_words(sum_x, x, skipped_x) || !near_words(sum_y, y, skipped_y) || !near_words(of_products, products, skipped) ||
+      !near_covariance(x, at_x / 64 + skipped_x, y, at_y / 64 + skipped_y, products, at / 64 + skipped, static_cast<u64>(n), above, base))
+    return false;
+  answer = rounded_quotient_here<To>(above, exact_range<V, 2>::lowest + 64 * base, multiplied(wide_integer<1>{{static_cast<u64>(n)}}, wide_integer<1>{{static_cast<u64>(n - fewer)}}));
+  return true;
+}
+/// The same of all words, times 2^lowest.
+template <class To, int A, int B, int C>
+constexpr To covariance_of_words(wide_integer<A> const& sum_x, wide_integer<B> const& sum_y, wide_integer<C> const& of_products, int lowest, i64 n, i64 fewer) {
+  wide_integer<1> const number{{static_cast<u64>(n)}}, divisor{{static_cast<u64>(n - fewer)}};
+  wide_integer<larger(A + B, C + 1) + 1> above{};
+  add_size(above, multiplied(size_of(of_products), number), 1, of_products.negative());
+  add_size(above, multiplied(size_of(sum_x), size_of(sum_y)), 1, sum_x.negative() == sum_y.negative());
+  return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
+}
+} // namespace detail
+
 /// (n * products - sum_x * sum_y) / (n * (n - fewer)), the covariance of n > fewer pairs of numbers of V from the exact sums of either and of their products,
-/// rounded once; NaN where one of them was not finite. The sums are exact_sum_state, or of integers up to 32 bits.
+/// rounded once; NaN where one of them was not finite. The sums are exact_sum_state, never a copy at each place that asks.
+template <class V, class To, int A, int B, int C>
+TALLY_HD __attribute__((noinline)) constexpr To exact_covariance(exact_sum_state<A> const& x, exact_sum_state<B> const& y, exact_sum_state<C> const& products, i64 n,
+                                                                 i64 fewer = 0) {
+  if (n <= fewer || (x.special | y.special | products.special) != 0)
+    return stl::numeric_limits<To>::quiet_NaN();
+  To answer{};
+  return detail::covariance_of_few_words<V>(x.sum, 0, y.sum, 0, products.sum, 0, n, fewer, answer)
+             ? answer
+             : detail::covariance_of_words<To>(x.sum, y.sum, products.sum, exact_range<V, 2>::lowest, n, fewer);
+}
+/// Or near ones.
+template <class V, class To, int A, int B, int C>
+constexpr To exact_covariance(near_sum_state<A> const& x, near_sum_state<B> const& y, near_sum_state<C> const& products, i64 n, i64 fewer = 0) {
+  if (n <= fewer)
+    return stl::numeric_limits<To>::quiet_NaN();
+  To answer{};
+  words_and_place word_x{}, word_y{}, words{};
+  if (are_two_words(x.sum, word_x) && are_two_words(y.sum, word_y) && are_two_words(products.sum, words)) {
+    word_x.at += x.base, word_y.at += y.base, words.at += products.base;
+    if (detail::covariance_of_two_words(word_x, word_y, words, static_cast<u64>(n), static_cast<u64>(fewer), exact_range<V, 1>::lowest, answer))
+      return answer;
+  }
+  if (detail::covariance_of_few_words<V>(x.sum, x.base, y.sum, y.base, products.sum, products.base, n, fewer, answer))
+    return answer;
+  return exact_covariance<V, To>(exact_sum_monoid<V, To, 1>{}.whole(x), exact_sum_monoid<V, To, 1>{}.whole(y), exact_sum_monoid<V, To, 2>{}.whole(products), n, fewer);
+}
+/// Or of integers up to 32 bits.
 template <class V, class To, class X, class Y, class XY>
 constexpr To exact_covariance(X const& x, Y const& y, XY const& products, i64 n, i64 fewer = 0) {
-  if (n <= fewer || (detail::special_of(x) | detail::special_of(y) | detail::special_of(products)) != 0)
-    return stl::numeric_limits<To>::quiet_NaN();
-  auto const sum_x = detail::wide_sum(x);
-  auto const sum_y = detail::wide_sum(y);
-  auto const of_products = detail::wide_sum(products);
-  wide_integer<1> const number{{static_cast<u64>(n)}}, divisor{{static_cast<u64>(n - fewer)}};
-  int lowest = 0;
-  if constexpr (floating<V>) {
-    lowest = exact_range<V, 2>::lowest;
-    constexpr int near = sizeof(V) == 4 ? 2 : 3; // words of sums that are not far from the numbers
-    wide_integer<near> near_x{}, near_y{};
-    wide_integer<near + 1> near_products{};
-    wide_integer<2 * near + 2> above{};
-    int at_x = 0, at_y = 0, at = 0, base = 0;
-    if constexpr (requires { x.base; }) {
-      words_and_place word_x{}, word_y{}, words{};
-      if (To answer{}; are_two_words(sum_x, word_x) && are_two_words(sum_y, word_y) && are_two_words(of_products, words)) {
-        word_x.at += x.base, word_y.at += y.base, words.at += products.base;
-        if (detail::covariance_of_words(word_x, word_y, words, static_cast<u64>(n), static_cast<u64>(fewer), exact_range<V, 1>::lowest, answer))
-          return answer;
-      }
-    }
-    if (detail::near_words(sum_x, near_x, at_x) && detail::near_words(sum_y, near_y, at_y) && detail::near_words(of_products, near_products, at) &&
-        detail::near_covariance(near_x, at_x + detail::words_below(x), near_y, at_y + detail::words_below(y), near_products, at + detail::words_below(products),
-                                static_cast<u64>(n), above, base))
-      return detail::rounded_quotient_here<To>(above, lowest + 64 * base, multiplied(number, divisor));
-    if constexpr (requires { x.base; })
-      return exact_covariance<V, To>(exact_sum_monoid<V, To, 1>{}.whole(x), exact_sum_monoid<V, To, 1>{}.whole(y), exact_sum_monoid<V, To, 2>{}.whole(products), n, fewer);
-  }
-  wide_integer<detail::larger(sum_x.words + sum_y.words, of_products.words + 1) + 1> above{};
-  detail::add_size(above, multiplied(detail::size_of(of_products), number), 1, of_products.negative());
-  detail::add_size(above, multiplied(detail::size_of(sum_x), detail::size_of(sum_y)), 1, sum_x.negative() == sum_y.negative());
-  return rounded_quotient<To>(above, lowest, multiplied(number, divisor));
+  return n <= fewer ? stl::numeric_limits<To>::quiet_NaN()
+                    : detail::covariance_of_words<To>(detail::wide_sum(x), detail::wide_sum(y), detail::wide_sum(products), 0, n, fewer);
 }
 namespace detail {
 /// From integers of a few words, or whole ones.
@@ -181,7 +181,7 @@ constexpr To exact_variance(X const& total, XX const& squares, i64 n, i64 fewer)
 /// (n^2 S3 - 3 n S1 S2 + 2 S1^3) / n^3, the third central moment of n numbers of V from the exact sums Sk of their powers, rounded
 /// once; NaN of nothing and where one of them was not finite.
 template <class V, class To, int A, int B, int C>
-constexpr To exact_third_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3, i64 n) {
+TALLY_HD __attribute__((noinline)) constexpr To exact_third_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3, i64 n) {
   if (n <= 0 || (s1.special | s2.special | s3.special) != 0)
     return stl::numeric_limits<To>::quiet_NaN();
   bool const down = s1.sum.negative();
@@ -197,7 +197,7 @@ constexpr To exact_third_moment(exact_sum_state<A> const& s1, exact_sum_state<B>
 
 /// (n^3 S4 - 4 n^2 S1 S3 + 6 n S1^2 S2 - 3 S1^4) / n^4, the fourth in the same way.
 template <class V, class To, int A, int B, int C, int D>
-constexpr To exact_fourth_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3,
+TALLY_HD __attribute__((noinline)) constexpr To exact_fourth_moment(exact_sum_state<A> const& s1, exact_sum_state<B> const& s2, exact_sum_state<C> const& s3,
                                  exact_sum_state<D> const& s4, i64 n) {
   if (n <= 0 || (s1.special | s2.special | s3.special | s4.special) != 0)
     return stl::numeric_limits<To>::quiet_NaN();

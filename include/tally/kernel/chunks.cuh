@@ -30,8 +30,24 @@ constexpr int threads_on_chunks(int threads, int groups) {
   return parts;
 }
 
-/// The tree of neighbours over n >= 1 states that come from next(i), eight at a time on their way.
-template <class Combine, class Next>
+/// Whether a program has no order, and states so wide that a tree of them would fill the memory of a thread with copies: they are folded one after the other.
+template <class Program>
+inline constexpr bool is_wide_and_free = false;
+template <class Columns, class... Leaves>
+inline constexpr bool is_wide_and_free<program<Columns, Leaves...>> =
+    (true && ... && Leaves::monoid_type::law.order_free) && words<typename program<Columns, Leaves...>::states>::count > 2 * words_in_registers;
+
+/// n >= 1 states of a program that come from next(i), folded as a tree of neighbours, eight at a time on their way.
+template <class Program, class Combine, class Next>
+  requires is_wide_and_free<Program>
+__device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Next const& next) {
+  auto s = next(0);
+#pragma unroll 1
+  for (int i = 1; i < n; ++i)
+    s = combine(s, next(i));
+  return s;
+}
+template <class Program, class Combine, class Next>
 __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Next const& next) {
   using State = decltype(next(0));
   constexpr int ahead = 8;
@@ -82,7 +98,7 @@ __device__ __forceinline__ void fold_bunch(Program const& p, i64 groups, typenam
   if constexpr (parts == 1) {
     for (int i = int(threadIdx.x); i < Groups; i += Threads)
       if (i64 const g = group_of(i); g >= 0)
-        write(g, fold_in_order(combine, present, [&](int c) { return partial(g, c); }));
+        write(g, fold_in_order<Program>(combine, present, [&](int c) { return partial(g, c); }));
   } else {
     int each = 1; // partials of a part, a subtree
     while (each * parts < present)
@@ -93,10 +109,10 @@ __device__ __forceinline__ void fold_bunch(Program const& p, i64 groups, typenam
     i64 const g = part < parts ? group_of(i) : -1;
     int const first = part * each, left = present - first;
     if (g >= 0 && left > 0)
-      of_part[part * Groups + i] = fold_in_order(combine, left < each ? left : each, [&](int c) { return partial(g, first + c); });
+      of_part[part * Groups + i] = fold_in_order<Program>(combine, left < each ? left : each, [&](int c) { return partial(g, first + c); });
     __syncthreads();
     if (g >= 0 && part == 0)
-      write(g, fold_in_order(combine, (present - 1) / each + 1, [&](int k) { return of_part[k * Groups + i]; }));
+      write(g, fold_in_order<Program>(combine, (present - 1) / each + 1, [&](int k) { return of_part[k * Groups + i]; }));
   }
 }
 

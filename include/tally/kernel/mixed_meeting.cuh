@@ -169,7 +169,7 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   __syncthreads();
   if (thread < there) {
     i64 const first = thread * each, left = n - first;
-    s[thread] = fold_in_order(combine, int(left < each ? left : each), [&](int i) { return from[first + i]; });
+    s[thread] = fold_in_order<Program>(combine, int(left < each ? left : each), [&](int i) { return from[first + i]; });
   }
 #pragma unroll 1
   for (int h = 1; h < there; h *= 2) {

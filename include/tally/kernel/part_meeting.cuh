@@ -28,7 +28,7 @@ struct meeting_room {
     u32* to = parts + place * words_per_place;
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const w = words<cuda::std::remove_cvref_t<decltype(get<i>(s))>>::of(get<i>(s));
-#pragma unroll
+#pragma unroll(words_at_once<w.count>)
       for (int k = 0; k < w.count; ++k)
         __stcg(to++, w.w[k]);
     });
@@ -38,7 +38,7 @@ struct meeting_room {
     u32 const* from = parts + place * words_per_place;
     for_each_index<Program::leaf_count>([&](auto i) {
       words<cuda::std::remove_cvref_t<decltype(get<i>(s))>> w;
-#pragma unroll
+#pragma unroll(words_at_once<w.count>)
       for (int k = 0; k < w.count; ++k)
         w.w[k] = __ldcg(from++);
       get<i>(s) = w.state();

@@ -12,6 +12,11 @@ namespace tally::inline v0::kernel {
 /// 7.5 s (NVRTC 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc). Steps of sums and shuffles stay written out: in loops rows of such products took 1410 us
 /// instead of 1215, columns 1005 instead of 790 (H100, 2026-11-26 16:50, 4096 x 8192 and 8000 x 4097, a program of its own).
 inline constexpr int words_in_registers = 96;
+/// A loop over the words of a state of more than these stays a loop: moments<4> of doubles, 676 words, took 17 s along rows and 27 along columns, in loops 5 and 5
+/// (NVRTC 13.0 for sm_90a, EPYC, 2026-11-28, two cores).
+inline constexpr int words_written_out = 60;
+template <int Words>
+inline constexpr int words_at_once = Words > words_written_out ? 1 : Words;
 
 /// Any trivially copyable state as words; the last one is padded with zero bits.
 template <class State>
@@ -47,7 +52,7 @@ __device__ __forceinline__ State chosen(bool first_of_two, State const& a, State
 template <class State>
 __device__ State shuffled_down(State const& s, int offset) {
   auto w = words<State>::of(s);
-#pragma unroll
+#pragma unroll(words_at_once<words<State>::count>)
   for (int i = 0; i < words<State>::count; ++i)
     w.w[i] = __shfl_down_sync(0xffffffffu, w.w[i], offset);
   return w.state();

@@ -22,8 +22,8 @@
 #include <tally/pipeline/reduce.hpp>
 
 namespace tally::inline v0::answers {
-/// Which sums of powers may take the place of a fold: up to squares, those of third and fourth powers of floats, also of doubles.
-enum class powers { squares, of_floats, all };
+/// Which sums of powers may take the place of a fold: up to squares, or also those of third and fourth powers.
+enum class powers { squares, all };
 template <class Pipe, powers Kept = powers::all>
 struct exactly;
 } // namespace tally::inline v0::answers
@@ -51,7 +51,7 @@ struct perhaps {
 };
 
 /// A pipe whose folds are planted as the contract exact wants them. A third or fourth power has a wide state: by key it is kept
-/// only where exact was asked for, because there is a sort otherwise; of doubles, only over the whole source.
+/// only where exact was asked for, because there is a sort otherwise.
 template <class Pipe, powers Kept>
 struct exactly : Pipe {};
 template <class Pipe>
@@ -62,7 +62,7 @@ inline constexpr bool is_exact<exactly<Pipe, Kept>> = true;
 template <class Pipe, class V, int K>
 inline constexpr bool keeps_powers = false;
 template <class Pipe, powers Kept, class V, int K>
-inline constexpr bool keeps_powers<exactly<Pipe, Kept>, V, K> = Kept == powers::all || (Kept == powers::of_floats && (sizeof(V) == 4 || K == 2));
+inline constexpr bool keeps_powers<exactly<Pipe, Kept>, V, K> = Kept == powers::all || K == 2;
 
 /// Leaves so far, and the node that was just planted.
 template <class Leaves, class Node>

@@ -36,7 +36,7 @@ constexpr auto within_bins(Pipe const& p) {
 template <class Pipe>
 constexpr auto within_bins_exactly(Pipe const& p) {
   using Rows = decltype(within_bins(p));
-  return answers::exactly<Rows, answers::is_exact<Pipe> ? answers::powers::of_floats : answers::powers::squares>{within_bins(p)};
+  return answers::exactly<Rows, answers::is_exact<Pipe> ? answers::powers::all : answers::powers::squares>{within_bins(p)};
 }
 template <class Where, class Pipe, class Folds>
 constexpr auto bind_keyed(Where const& where, Pipe const& pipe, Folds const& folds) {

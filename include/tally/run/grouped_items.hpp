@@ -35,7 +35,7 @@ constexpr int groupings_in(pack<Items...> const*) {
 template <class... Options, class Pipe>
 constexpr auto pipe_for(Pipe const& pipe) {
   if constexpr (asks_exact<Options...>)
-    return answers::exactly<Pipe, answers::powers::of_floats>{pipe};
+    return answers::exactly<Pipe>{pipe};
   else
     return pipe;
 }
