@@ -171,21 +171,14 @@ struct exact_sum_monoid {
     if constexpr (stl::same_as<To, N>) {
       return rounded_sum(s);
     } else {
-      auto const x = detail::as_near_number<To>(s);
-      To rounded{};
-      return detail::is_zero(x) || detail::rounds_to(x, rounded) ? rounded : lower(whole(s), of);
+      To nearest{};
+      return detail::to_nearest(detail::as_near_number(s), nearest) ? nearest : lower(whole(s), of);
     }
   }
   template <class N>
   constexpr To mean(sum_of_numbers<N> const& s, i64 n) const {
-    if (n > 0 && n <= i64(1) << 52) {
-      if constexpr (stl::same_as<To, N>)
-        if (s.middle == N(0) && s.low == N(0) && n <= i64(1) << float_shape<N>::precision)
-          return s.high / static_cast<N>(n);
-      auto const x = detail::as_near_number<To>(s);
-      if (To q{}; detail::is_zero(x) || detail::rounds_to(detail::quotient<To>(x, static_cast<double>(n)), q))
-        return q;
-    }
+    if (To q{}; n > 0 && n <= i64(1) << 50 && detail::quotient_to_nearest(detail::as_near_number(s), static_cast<double>(n), q))
+      return q;
     return mean_of_integer(s, n);
   }
   /// The sum over n, rounded once; of nothing, NaN.
