@@ -46,7 +46,60 @@ struct keyed_numbers {
     return some;
   }
 };
+/// Answers by key of numbers of `bits` bits times 2^exponent: from the quick words alone, and from whole states, which an infinity in one more bin asks for.
+template <class T>
+void check_quick_answers(int exponent, int bits) {
+  constexpr int bins = 97;
+  std::mt19937_64 random(static_cast<unsigned>(exponent + 2000 * bits));
+  std::vector<T> x, y;
+  std::vector<i32> keys;
+  for (int i = 0; i < 5'000; ++i) {
+    x.push_back(std::ldexp(T(i64(random() >> (64 - bits))) - T(1), exponent)), y.push_back(std::ldexp(T(i64(random() >> (64 - bits))), exponent));
+    keys.push_back(i32(random() % bins));
+  }
+  auto with = std::tuple(x, y, keys);
+  std::get<0>(with).push_back(std::numeric_limits<T>::infinity()), std::get<1>(with).push_back(T(1)), std::get<2>(with).push_back(bins);
+  for (int threads : {1, 2, 3}) {
+    auto const answers = [&](std::vector<T> const& a, std::vector<T> const& b, std::vector<i32> const& k) {
+      return run(from(a, b, k) | by_key(_3, bins + 1, sum(_1), mean(_1), variance(_1), sample_variance(_2), covariance(_1, _2), count, sum(_1 * _2)), on::cpu.threads(threads));
+    };
+    auto const quick = answers(x, y, keys), whole = std::apply(answers, with);
+    CAPTURE(exponent);
+    CAPTURE(bits);
+    CAPTURE(threads);
+    for_each_index<7>([&](auto i) { CHECK(std::memcmp(std::get<i>(quick).data(), std::get<i>(whole).data(), bins * sizeof std::get<i>(quick)[0]) == 0); });
+  }
+}
 } // namespace
+
+TEST_CASE("answers of quick words are those of whole states, also in the middle of two neighbours and at the ends of the range") {
+  for (int const bits : {2, 12, 24})
+    for (int const exponent : {-149, -100, -30, 0, 40, 100}) check_quick_answers<float>(exponent, bits);
+  for (int const bits : {3, 26, 53})
+    for (int const exponent : {-1074, -1000, -520, -400, 0, 300, 470, 960}) check_quick_answers<double>(exponent, bits);
+}
+
+TEST_CASE("products of doubles far from each other are those of the elements of each key alone") {
+  constexpr int bins = 3;
+  std::mt19937_64 random(11);
+  for (int const spread : {1, 30, 90, 600}) {
+    std::vector<double> x, y;
+    std::vector<i32> keys;
+    for (int i = 0; i < 1'500; ++i) {
+      auto const number = [&] { return std::ldexp(double(i64(random())), int(random() % unsigned(spread)) - spread / 2 - 63); };
+      x.push_back(number()), y.push_back(number()), keys.push_back(i32(random() % bins));
+    }
+    auto const [squares, products, spreads, covariances] = run(from(x, y, keys) | by_key(_3, bins, sum(_1 * _1), sum(_1 * _2), variance(_1), covariance(_1, _2)), on::cpu);
+    for (i32 k = 0; k < bins; ++k) {
+      std::vector<double> of_x, of_y;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (keys[i] == k) of_x.push_back(x[i]), of_y.push_back(y[i]);
+      CAPTURE(spread);
+      CHECK(std::tuple(squares(k), products(k), spreads(k), covariances(k)) ==
+            run(from(of_x, of_y) | reduce(sum(_1 * _1), sum(_1 * _2), variance(_1), covariance(_1, _2)), exact, on::cpu));
+    }
+  }
+}
 
 TEST_CASE("every bin has the folds of the elements that have its key; empty bins have the identity, or what or_else says") {
   auto const [sums, counts, least, greatest] = run(from(prices, shops) | by_key(_2, 4, sum(_1), count, min(_1).or_else(-1.f), max(_1)));

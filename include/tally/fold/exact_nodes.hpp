@@ -34,9 +34,7 @@ constexpr wide_integer<2> wide_sum(A s) {
   return {{static_cast<u64>(s), s < A(0) ? ~u64(0) : 0}};
 }
 constexpr wide_integer<2> wide_sum(checked_sum_monoid<double>::state const& s) { return {{s.low, static_cast<u64>(s.high)}}; }
-} // namespace detail
 
-namespace detail {
 /// Copies the words of x from its first that is not zero on, and says which that is; false: there are more than N.
 template <int N, int Words>
 constexpr bool near_words(wide_integer<Words> const& x, wide_integer<N>& to, int& base) {
@@ -87,9 +85,7 @@ constexpr bool covariance_of_two_words(words_and_place const& x, words_and_place
   answer = products.negative != swapped && (size.low | size.high) != 0 ? -q : q;
   return true;
 }
-} // namespace detail
 
-namespace detail {
 /// The covariance as the quotient of a few words, where the numbers are not far from their sums; each sum is times 2^at. False elsewhere.
 template <class V, class To, int A, int B, int C>
 constexpr bool covariance_of_few_words(wide_integer<A> const& sum_x, int at_x, wide_integer<B> const& sum_y, int at_y, wide_integer<C> const& of_products, int at, i64 n, i64 fewer,

@@ -37,7 +37,7 @@ template <class Columns, class... Leaves>
 inline constexpr bool is_wide_and_free<program<Columns, Leaves...>> =
     (true && ... && Leaves::monoid_type::law.order_free) && words<typename program<Columns, Leaves...>::states>::count > 2 * words_in_registers;
 
-/// n >= 1 states of a program that come from next(i), folded as a tree of neighbours, eight at a time on their way.
+/// n >= 1 states of a program that come from next(i), one after the other.
 template <class Program, class Combine, class Next>
   requires is_wide_and_free<Program>
 __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Next const& next) {
@@ -47,6 +47,7 @@ __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Nex
     s = combine(s, next(i));
   return s;
 }
+/// The same as a tree of neighbours, eight at a time on their way.
 template <class Program, class Combine, class Next>
 __device__ __forceinline__ auto fold_in_order(Combine const& combine, int n, Next const& next) {
   using State = decltype(next(0));

@@ -5,8 +5,8 @@
 // again adds them up in a whole state.
 #pragma once
 
+#include <tally/fold/expansion.hpp>
 #include <tally/kernel/exact_window.cuh>
-#include <tally/kernel/expansion.cuh>
 
 namespace tally::inline v0::kernel {
 

@@ -9,11 +9,11 @@ namespace tally::inline v0::kernel {
 
 /// A state of more words than this lies in memory of its thread, and steps that are written out for every element it takes, or every word that it
 /// waits for, take a compiler seconds: one segment of exact products of doubles 22 s, in loops 12 s; exact sums of four powers beside a maximum 10.5 and
-/// 7.5 s (NVRTC 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc). Steps of sums and shuffles stay written out: in loops rows of such products took 1410 us
-/// instead of 1215, columns 1005 instead of 790 (H100, 2026-11-26 16:50, 4096 x 8192 and 8000 x 4097, a program of its own).
+/// 7.5 s (NVRTC 13.0 for sm_80, EPYC 9004, 2026-11-26, tests/rtc).
 inline constexpr int words_in_registers = 96;
-/// A loop over the words of a state of more than these stays a loop: moments<4> of doubles, 676 words, took 17 s along rows and 27 along columns, in loops 5 and 5
-/// (NVRTC 13.0 for sm_90a, EPYC, 2026-11-28, two cores).
+/// A loop over the words of a state of more than these stays a loop: what elements are added to is narrower since windows and expansions. moments<4> of doubles, 676
+/// words, took 17 s along rows and 27 along columns, in loops 9.6 and 4.3 (NVRTC 13.0 for sm_90a, EPYC, 2026-11-28); exact sums of rows of 1024 doubles took
+/// 230 us, with loops 203 (H200, 2026-11-28, build/bench/exact_rows 27 1024).
 inline constexpr int words_written_out = 60;
 template <int Words>
 inline constexpr int words_at_once = Words > words_written_out ? 1 : Words;

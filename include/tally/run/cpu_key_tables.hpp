@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the CPU keeps for every slot while it folds by key: states; for exact sums of floats two doubles whose additions cannot
-// round; for those of doubles and of products of two 128 bits. Layer 5, host only. Every worker has a table of its own, or a range of
-// slots in one; what does not fit the doubles or the 128 bits goes to the wide integer itself, so the sum is the same always.
+// round; for those of doubles and of products of two floats 128 bits, of products of two doubles 192. Layer 5, host only. Every worker has a
+// table of its own, or a range of slots in one; what does not fit the doubles or the bits goes to the wide integer itself, so the sum is the same always.
 #pragma once
 
 #include <vector>
 
 #include <tally/fold/exact.hpp>
+#include <tally/fold/expansion.hpp>
 #include <tally/run/cpu_keys.hpp>
 #include <tally/run/cpu_slices.hpp>
 #include <tally/run/heap_array.hpp>
@@ -66,6 +67,7 @@ class state_table {
 public:
   using monoid_type = typename Leaf::monoid_type;
   using state = typename Leaf::state;
+  using near_state = state; ///< of which answers are made where that is quicker
 
   state_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int) : leaf_(leaf), slots_(slots), room_(room) {
     for (int t = 0; t < tables; ++t) of_.emplace_back(room);
@@ -103,6 +105,7 @@ public:
       for (std::size_t g = from; g < to; ++g) t[g] = leaf_.monoid.combine(t[g], of_[w][g]);
   }
   state operator()(std::size_t slot) const { return of_[0][slot]; }
+  bool near(std::size_t slot, near_state& to) const { return to = of_[0][slot], true; }
 
 private:
   Leaf const& leaf_;
@@ -219,12 +222,13 @@ public:
   using state = typename Leaf::state;
   using number = typename monoid_type::number;
   static constexpr int factors = monoid_type::factors;
-  /// Floats by their two slices as doubles; doubles and products as 128 bits.
-  static constexpr bool by_slices = std::is_same_v<number, float> && factors == 1;
+  /// Floats by their two slices as doubles; doubles and products of floats as 128 bits, products of doubles as three words.
+  static constexpr bool by_slices = std::is_same_v<number, float> && factors == 1, by_words = std::is_same_v<number, double> && factors == 2;
   struct whole {
     detail::whole_128 q;
   };
-  using quick = std::conditional_t<by_slices, float_slices, whole>;
+  using quick = std::conditional_t<by_slices, float_slices, std::conditional_t<by_words, wide_integer<3>, whole>>;
+  using near_state = sum_of_numbers<double>;
 
   exact_table(Leaf const& leaf, std::size_t slots, std::size_t room, int tables, int workers)
       : leaf_(leaf), slots_(slots), room_(room), wide_(leaf.monoid, slots), since_(std::size_t(workers)) {
@@ -304,6 +308,14 @@ public:
     for (auto const& t : of_) add_quick(s, t[slot]);
     return s;
   }
+  /// The same as three doubles; false: it is not.
+  bool near(std::size_t slot, near_state& to) const {
+    if (wide_.any()) return false;
+    expansion<double> sum;
+    for (auto const& t : of_) add_quick(sum, t[slot]);
+    to = {sum.high(), sum.middle(), sum.low()};
+    return !sum.lost();
+  }
 
 private:
   struct alignas(64) counted {
@@ -318,7 +330,7 @@ private:
   float_cutters cut_;
 
   /// Elements below 2^top are cut into multiples of 2^unit_ and of a unit below it, 2^log_room_ of which add up without rounding; or
-  /// are multiples of 2^unit_ in 126 bits.
+  /// are multiples of 2^unit_ in 126 or 190 bits.
   void set_top(int top) {
     cut_.top = detail::power_of_two(top);
     if constexpr (by_slices) {
@@ -327,7 +339,7 @@ private:
       cut_.upper = 1.5 * detail::power_of_two(unit_ + 52);
       cut_.lower = lower_unit + 52 < -1000 ? 0.0 : 1.5 * detail::power_of_two(lower_unit + 52);
     } else {
-      unit_ = top + log_room_ - 126;
+      unit_ = top + log_room_ - (by_words ? 190 : 126);
       constexpr int finest = monoid_type::range::lowest;
       if (unit_ < finest) unit_ = finest;
     }
@@ -358,13 +370,36 @@ private:
     if constexpr (by_slices) {
       detail::add_double(sum, of.q[0], lowest);
       detail::add_double(sum, of.q[1], lowest);
-    } else if (of.q != 0) {
-      bool const negative = (of.q >> 127) != 0;
-      detail::whole_128 const size = negative ? -of.q : of.q;
-      int const at = unit_ - lowest;
-      sum.add_at(at, static_cast<u64>(size), negative);
-      sum.add_at(at + 64, static_cast<u64>(size >> 64), negative);
+    } else {
+      for_each_word(of, [&](int at, u64 word, bool negative) { sum.add_at(unit_ - lowest + at, word, negative); });
     }
+  }
+  void add_quick(expansion<double>& to, quick const& of) const {
+    if constexpr (by_slices) {
+      to.add(of.q[0]);
+      to.add(of.q[1]);
+    } else {
+      if (unit_ < -1000) return to.lose(); // doubles may have no bits for it
+      for_each_word(of, [&](int at, u64 word, bool negative) {
+        double const one = negative ? -detail::power_of_two(unit_ + at) : detail::power_of_two(unit_ + at);
+        to.add(static_cast<double>(static_cast<i64>(word & 0xffffffffu)) * one);
+        to.add(static_cast<double>(static_cast<i64>(word >> 32)) * 0x1p32 * one);
+      });
+    }
+  }
+  /// Calls f(at, word, negative) for the words that are not zero of the size of quick words.
+  template <class F>
+  static void for_each_word(quick const& of, F const& f) {
+    constexpr int words = by_words ? 3 : 2;
+    wide_integer<words> size;
+    if constexpr (by_words)
+      size = of;
+    else
+      size = {{static_cast<u64>(of.q), static_cast<u64>(of.q >> 64)}};
+    bool const negative = size.negative();
+    if (negative) size.negate();
+    for (int w = 0; w < words; ++w)
+      if (size.word[w] != 0) f(64 * w, size.word[w], negative);
   }
   /// An element that the quick words cannot hold.
   template <class Row>
@@ -387,19 +422,17 @@ private:
       for (int j = 0; j < count; ++j) {
         if (far) ask_for(t, to, j, count);
         if (of_block::for_some && to[j] >= slots_) continue;
-        detail::whole_128 units = 0;
-        if (!to_units(exactly(row_of(j)), units)) add_odd(row_of(j), to[j]);
-        t[to[j]].q += units;
+        if constexpr (by_words) {
+          wide_integer<3> units{};
+          if (!unpack([&](auto const&... v) { return to_units(static_cast<double>(v.eval(row_of(j)))..., units); }, leaf_.values)) add_odd(row_of(j), to[j]);
+          t[to[j]] += units;
+        } else {
+          detail::whole_128 units = 0;
+          if (!to_units(product_at(row_of(j)), units)) add_odd(row_of(j), to[j]);
+          t[to[j]].q += units;
+        }
       }
     }
-  }
-  /// The value of a row where a double holds it, else NaN.
-  template <class Row>
-  TALLY_INLINE double exactly(Row const& row) const {
-    if constexpr (factors == 1 || std::is_same_v<number, float>)
-      return product_at(row);
-    else
-      return __builtin_nan(""); // a product of doubles
   }
   TALLY_INLINE bool to_units(double x, detail::whole_128& out) const {
     if (!(x < cut_.top && x > -cut_.top)) return false;
@@ -409,6 +442,26 @@ private:
     using W = detail::whole_128;
     W const size = shift >= 0 ? static_cast<W>(a.fraction) << shift : shift > -64 ? static_cast<W>(a.fraction >> -shift) : 0;
     out = a.negative ? -size : size;
+    return true;
+  }
+  /// The same of a product of two.
+  TALLY_INLINE bool to_units(double x, double y, wide_integer<3>& out) const {
+    double const rounded = x * y;
+    if (!(rounded < cut_.top && rounded > -cut_.top)) return false;
+    auto const a = take_apart(x), b = take_apart(y);
+    detail::whole_128 size = static_cast<detail::whole_128>(a.fraction) * b.fraction;
+    int shift = a.bit + b.bit + monoid_type::range::lowest - unit_;
+    if (size == 0) return true;
+    if (shift < 0) {
+      if (shift <= -106 || (size & ((static_cast<detail::whole_128>(1) << -shift) - 1)) != 0) return false;
+      size >>= -shift;
+      shift = 0;
+    }
+    int const word = shift / 64, bits = shift % 64;
+    u64 const low = static_cast<u64>(size), high = static_cast<u64>(size >> 64);
+    u64 const part[3] = {low << bits, high << bits | (low >> 1) >> (63 - bits), (high >> 1) >> (63 - bits)};
+    for (int w = 0; w < 3; ++w) out.word[w] = w >= word ? part[w - word] : 0;
+    if (a.negative != b.negative) out.negate();
     return true;
   }
 };

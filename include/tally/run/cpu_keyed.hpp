@@ -26,6 +26,7 @@ template <class Leaf>
 class sorted_table {
 public:
   using state = typename Leaf::state;
+  using near_state = state;
   sorted_table(Leaf const& leaf, std::size_t slots, std::size_t, int, int) : of_(slots, leaf.monoid.identity()) {}
   void clear(int, std::size_t, std::size_t) {}
   template <class Walk>
@@ -38,6 +39,7 @@ public:
   void merge(std::size_t, std::size_t) {}
   state& at(std::size_t slot) { return of_[slot]; }
   state const& operator()(std::size_t slot) const { return of_[slot]; }
+  bool near(std::size_t slot, near_state& to) const { return to = of_[slot], true; }
 
 private:
   std::vector<state> of_;
@@ -176,6 +178,13 @@ public:
   std::size_t size() const { return shares_.slots; }
   states operator[](std::size_t slot) const {
     return [&]<int... I>(index_list<I...>) { return make_pack((*get<I>(tables_))(slot)...); }(indices_up_to<leaf_count>{});
+  }
+  /// The same with exact sums as three doubles; false: one is not.
+  using near_states = pack<typename detail::table_for<Leaves, AnyOrder>::near_state...>;
+  bool near(std::size_t slot, near_states& to) const
+    requires(!std::is_same_v<near_states, states>)
+  {
+    return [&]<int... I>(index_list<I...>) { return ((*get<I>(tables_)).near(slot, get<I>(to)) && ...); }(indices_up_to<leaf_count>{});
   }
 
 private:

@@ -32,6 +32,18 @@ template <class Node, class Program>
 using group_answer_of = decltype(group_answer(std::declval<Node const&>(), std::declval<Program const&>().leaves,
                                               std::declval<typename Program::states const&>(), i64{}));
 
+/// States that are kept in another form of which answers are made sooner.
+template <class States>
+concept has_near_states = requires(States const& s, typename States::near_states& to) { s.near(std::size_t{}, to); };
+/// The same of group g of those whose states are kept.
+template <class Node, class Leaves, class States>
+auto answer_of_states(Node const& node, Leaves const& leaves, States const& states, std::size_t g, i64 extent) {
+  if constexpr (answers::takes_near_sums<Node> && has_near_states<States>)
+    if (typename States::near_states near{}; states.near(g, near))
+      return group_answer(node, leaves, near, extent);
+  return group_answer(node, leaves, states[g], extent);
+}
+
 /// An array of answers, or the one answer where no axis is kept.
 template <class T, int Rank>
 struct answers_of_rank {
@@ -50,9 +62,7 @@ auto arrays_of_answers(Domain const& d, States const& states, i64 const (&extent
   i64 const groups = static_cast<i64>(states.size());
   auto const array_of = [&](auto const& node) {
     using T = group_answer_of<std::remove_cvref_t<decltype(node)>, Program>;
-    auto const answer = [&](i64 g) {
-      return group_answer(node, d.program.leaves, states[static_cast<std::size_t>(g)], extent_of(g));
-    };
+    auto const answer = [&](i64 g) { return answer_of_states(node, d.program.leaves, states, static_cast<std::size_t>(g), extent_of(g)); };
     if constexpr (Kept == 0) {
       return answer(0);
     } else {
