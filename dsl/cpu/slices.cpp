@@ -10,7 +10,7 @@
 namespace tally::inline v0::cpu {
 namespace {
 
-template <bool Whole, bool Far>
+template <bool Whole>
 TALLY_INLINE u64 add(float_slices* table, int n, float const* x, u32 const* slots, float_cutters const& cut) {
   using four = wide<double, 4>;
   int const count = Whole ? keyed_block : n;
@@ -18,8 +18,6 @@ TALLY_INLINE u64 add(float_slices* table, int n, float const* x, u32 const* slot
   static_assert(keyed_block <= 64);
   u64 odd = 0;
   for (int j = 0; j < count; j += 4) {
-    if constexpr (Far)
-      for (int i = 0; i < 4; ++i) ask_for(table, slots, j + i, count);
     wide<float, 4> f;
     std::memcpy(&f, x + j, sizeof f);
     four const d = __builtin_convertvector(f, four);
@@ -41,11 +39,10 @@ TALLY_INLINE u64 add(float_slices* table, int n, float const* x, u32 const* slot
 
 } // namespace
 
-u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut, bool far) {
+u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut) {
   for (int j = n; j % 4 != 0; ++j) x[j] = 0; // which every slice holds
   return detail::with_or_without_registers([&]() TALLY_INLINE_LAMBDA {
-    if (n == keyed_block) return far ? add<true, true>(table, n, x, slots, cut) : add<true, false>(table, n, x, slots, cut);
-    return far ? add<false, true>(table, n, x, slots, cut) : add<false, false>(table, n, x, slots, cut);
+    return n == keyed_block ? add<true>(table, n, x, slots, cut) : add<false>(table, n, x, slots, cut);
   });
 }
 

@@ -20,7 +20,7 @@ struct float_cutters {
 };
 
 /// Adds n floats, at most a block, to the slices of their slots; x has room for a multiple of four. Those that the slices cannot hold are added
-/// to none: bit j of the answer is element j. `far`: the table does not fit a near cache, and is asked for ahead.
-u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut, bool far);
+/// to none: bit j of the answer is element j.
+u64 add_slices(float_slices* table, int n, float* x, u32 const* slots, float_cutters const& cut);
 
 } // namespace tally::inline v0::cpu
