@@ -124,11 +124,15 @@ TALLY_INLINE constexpr pair_sum<T> exact_sum(T a, T b) {
   return {sum, (a - (sum - from_b)) + (b - from_b)};
 }
 
-/// a + b, with the last bit set where the sum is not exact, so that it can be rounded again.
+/// The next double above or below x, which is not zero.
+TALLY_INLINE constexpr double next_double(double x, bool above) { return from_bits(above == (x > 0) ? bits_of(x) + 1 : bits_of(x) - 1); }
+TALLY_INLINE constexpr bool is_odd(double x) { return (bits_of(x) & 1u) != 0; }
+/// high + low, high being that rounded, with the last bit set where it is not exact, so that it can be rounded again.
+TALLY_INLINE constexpr double rounded_to_odd(double high, double low) { return low == 0 || is_odd(high) ? high : next_double(high, low > 0); }
+/// a + b in the same way.
 TALLY_HD constexpr double sum_rounded_to_odd(double a, double b) {
   pair_sum<double> const sum = exact_sum(a, b);
-  if (sum.low == 0 || (bits_of(sum.high) & 1u) != 0) return sum.high;
-  return from_bits((sum.low > 0) == (sum.high > 0) ? bits_of(sum.high) + 1 : bits_of(sum.high) - 1);
+  return rounded_to_odd(sum.high, sum.low);
 }
 /// fma in constant expressions, where not every compiler has it (Boldo and Melquiond): for finite results, none of them near
 /// the denormals.

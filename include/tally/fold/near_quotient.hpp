@@ -46,18 +46,12 @@ TALLY_INLINE constexpr bool rounds_to(near_number const& x, To& out) {
   out = static_cast<To>(x.high + (x.low - error));
   return is_inside(x.high) && static_cast<To>(x.high + (x.low + error)) == out;
 }
-/// The next double above or below x, which is not zero.
-TALLY_INLINE constexpr double next_double(double x, bool above) {
-  auto const bits = math::detail::bits_of(x);
-  return math::detail::from_bits(above == (x > 0) ? bits + 1 : bits - 1);
-}
-TALLY_INLINE constexpr bool is_odd(double x) { return (math::detail::bits_of(x) & 1u) != 0; }
 /// The same where x is exact also: a float is the one next to an odd double.
 template <class To>
 TALLY_INLINE constexpr bool to_nearest(near_number const& x, To& out) {
   if (!is_exact(x))
     return rounds_to(x, out);
-  out = static_cast<To>(sizeof(To) == sizeof(double) || x.low == 0 || is_odd(x.high) ? x.high : next_double(x.high, x.low > 0));
+  out = static_cast<To>(sizeof(To) == sizeof(double) ? x.high : math::detail::rounded_to_odd(x.high, x.low));
   return true;
 }
 
@@ -75,12 +69,12 @@ TALLY_HD constexpr To exact_quotient(near_number const& x, double n, double q) {
   double const left = math::detail::fma(-q, n, x.high), taken = -x.low; // x - q * n = left - taken, each of them exact
   if (left == taken)
     return static_cast<To>(q);
-  double const next = next_double(q, left > taken);
+  double const next = math::detail::next_double(q, left > taken);
   if constexpr (sizeof(To) < sizeof(double)) {
-    return static_cast<To>(is_odd(q) ? q : next);
+    return static_cast<To>(math::detail::is_odd(q) ? q : next);
   } else {
     double const behind = left - (next - q) / 2 * n; // the middle of both times n
-    return behind == taken ? (is_odd(q) ? next : q) : (behind > taken) == (next > q) ? next : q;
+    return behind == taken ? (math::detail::is_odd(q) ? next : q) : (behind > taken) == (next > q) ? next : q;
   }
 }
 /// x / n rounded to nearest even, n as above; false: that is not beyond doubt. Of numbers of few bits, quotients often lie in the middle of two neighbours.
