@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folds by key on the host beside the loop that everybody writes: seconds of processor time of one thread, and of the wall with all.
-// Test layer.
+// Folds by key on the host beside the loop that everybody writes: seconds of processor time of one thread, and of the wall with all. Behind them what other
+// folds take of one thread. Test layer.
 #include <tally/tally.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -49,6 +50,32 @@ void say(char const* what, std::size_t n, seconds const& hand, One const& one, A
   std::printf(" %s %.2f/%.2f/%.2f (%.2fx, %.2fx)", what, by_hand, alone, together, by_hand / alone, wall_by_hand / together);
 }
 
+/// Nanoseconds an element of one thread's processor time: uniform numbers, or those whose logarithms are normal with so much spread.
+void say_other_folds(std::size_t n, double spread) {
+  std::vector<float> x(n);
+  std::vector<double> y(n);
+  std::vector<int> k(n);
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  for (std::size_t i = 0; i < n; ++i) y[i] = spread > 0 ? std::exp(spread * normal(random)) : double(random() >> 11) * 0x1p-53, x[i] = float(spread > 0 ? y[i] : double(random() >> 40) * 0x1p-24);
+  std::printf("%s, one thread: sum, filtered sum, mean, variance of f32, sum, variance of f64, covariance of both, group_by with a sum of f32\n",
+              spread > 0 ? "log-normal numbers" : "uniform numbers");
+  for (int const bins : {1000, 100'000, 1'000'000}) {
+    for (int& key : k) key = int(random() % unsigned(bins));
+    std::printf("%8d bins:", bins);
+    auto const time = [&](auto const& p) { std::printf(" %.2f", least([&] { (void)run(p, on::cpu.threads(1)); }).processor * 1e9 / double(n)); };
+    time(from(x, k) | by_key(_2, bins, sum(_1)));
+    time(from(x, k) | filter(_1 > 0.5f) | by_key(_2, bins, sum(_1)));
+    time(from(x, k) | by_key(_2, bins, mean(_1)));
+    time(from(x, k) | by_key(_2, bins, variance(_1)));
+    time(from(y, k) | by_key(_2, bins, sum(_1)));
+    time(from(y, k) | by_key(_2, bins, variance(_1)));
+    time(from(x, y, k) | by_key(_3, bins, covariance(_1, _2)));
+    time(from(x, k) | group_by(_2, sum(_1)));
+    std::printf("\n");
+  }
+}
+
 } // namespace
 
 int main(int, char** arguments) {
@@ -76,4 +103,6 @@ int main(int, char** arguments) {
         [&] { (void)run(counts, on::cpu); });
     std::printf("\n");
   }
+  say_other_folds(n, 0);
+  say_other_folds(n, 2);
 }

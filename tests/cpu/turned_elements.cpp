@@ -12,7 +12,7 @@ using namespace tally;
 namespace {
 
 template <class T>
-std::vector<T> numbers(i64 n) {
+std::vector<T> numbers_of(i64 n) {
   std::vector<T> x(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>((i * 37 + i / 11) % 251);
   return x;
@@ -31,7 +31,7 @@ template <class T>
 void turned(i64 rows, i64 n) {
   CAPTURE(rows);
   CAPTURE(n);
-  auto const x = numbers<T>(rows * n);
+  auto const x = numbers_of<T>(rows * n);
   auto const element = [&](i64, i64 r, i64 c) { return x[std::size_t(c * rows + r)]; };
   for (int const threads : {1, 3})
     CHECK(is_made_of(run(from(shaped(x.data(), {rows, n}, {1, rows})) | collect, on::cpu.threads(threads)), {1, rows, n}, element));
@@ -48,7 +48,7 @@ TEST_CASE("turned matrices of every size and type on the CPU") {
 }
 
 TEST_CASE("permuted axes and reversed columns, beside columns that lie as they are written, and one element a row, on the CPU") {
-  auto const x = numbers<int>(20 * 30 * 150), y = numbers<int>(20 * 30 * 150);
+  auto const x = numbers_of<int>(20 * 30 * 150), y = numbers_of<int>(20 * 30 * 150);
   for (auto const& order : {std::array{0, 1, 2}, std::array{0, 2, 1}, std::array{1, 0, 2}, std::array{1, 2, 0}, std::array{2, 0, 1}, std::array{2, 1, 0}}) {
     i64 const extents[] = {20, 30, 150}, steps[] = {30 * 150, 150, 1};
     auto const e = [&](int k) { return extents[order[std::size_t(k)]]; };
@@ -65,7 +65,7 @@ TEST_CASE("permuted axes and reversed columns, beside columns that lie as they a
   i64 const rows = 200, n = 100;
   auto const reversed = run(from(shaped(x.data() + rows - 1, {rows, n}, {-1, rows})) | collect, on::cpu);
   CHECK(is_made_of(reversed, {1, rows, n}, [&](i64, i64 r, i64 c) { return x[std::size_t(c * rows + rows - 1 - r)]; }));
-  auto const of_row = numbers<int>(rows);
+  auto const of_row = numbers_of<int>(rows);
   auto const source = from(shaped(x.data(), {rows, n}, {1, rows}), along<0>(of_row));
   CHECK(is_made_of(run(source | map(_1 * _2) | collect, on::cpu), {1, rows, n}, [&](i64, i64 r, i64 c) { return x[std::size_t(c * rows + r)] * of_row[std::size_t(r)]; }));
   auto const plain = from(shaped(x.data(), {rows, n}, {1, rows}));

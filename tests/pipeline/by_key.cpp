@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace tally;
@@ -46,37 +48,67 @@ struct keyed_numbers {
     return some;
   }
 };
-/// Answers by key of numbers of `bits` bits times 2^exponent: from the quick words alone, and from whole states, which an infinity in one more bin asks for.
+/// Answers by key of numbers of `bits` bits times 2^exponent, one in `rare` of which has its bits far below, and those of the elements of each key side by side.
 template <class T>
-void check_quick_answers(int exponent, int bits) {
-  constexpr int bins = 97;
+void check_against_segments(int exponent, int bits, int rare) {
+  constexpr i64 bins = 97;
   std::mt19937_64 random(static_cast<unsigned>(exponent + 2000 * bits));
-  std::vector<T> x, y;
-  std::vector<i32> keys;
-  for (int i = 0; i < 5'000; ++i) {
-    x.push_back(std::ldexp(T(i64(random() >> (64 - bits))) - T(1), exponent)), y.push_back(std::ldexp(T(i64(random() >> (64 - bits))), exponent));
-    keys.push_back(i32(random() % bins));
-  }
-  auto with = std::tuple(x, y, keys);
-  std::get<0>(with).push_back(std::numeric_limits<T>::infinity()), std::get<1>(with).push_back(T(1)), std::get<2>(with).push_back(bins);
+  std::vector<std::pair<i32, std::pair<T, T>>> elements;
+  auto const any = [&] { return std::ldexp(T(i64(random() >> (64 - bits))) - T(1), exponent - (random() % u64(rare) == 0 ? int(random() % 300) : 0)); };
+  for (int i = 0; i < 20'000; ++i) elements.push_back({i32(random() % bins), {any(), any()}});
+  auto const columns = [&] {
+    std::tuple<std::vector<T>, std::vector<T>, std::vector<i32>> c;
+    for (auto const& e : elements) std::get<0>(c).push_back(e.second.first), std::get<1>(c).push_back(e.second.second), std::get<2>(c).push_back(e.first);
+    return c;
+  };
+  auto const [x, y, keys] = columns();
+  std::stable_sort(elements.begin(), elements.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+  auto const [sorted_x, sorted_y, sorted_keys] = columns();
+  std::vector<i64> offsets;
+  for (i32 g = 0; g <= bins; ++g) offsets.push_back(std::lower_bound(sorted_keys.begin(), sorted_keys.end(), g) - sorted_keys.begin());
+  auto const alone = run(from(sorted_x, sorted_y) | by_segment(offsets, sum(_1), mean(_1), variance(_1), sample_variance(_2), covariance(_1, _2), count, sum(_1 * _2)), exact, on::cpu);
   for (int threads : {1, 2, 3}) {
-    auto const answers = [&](std::vector<T> const& a, std::vector<T> const& b, std::vector<i32> const& k) {
-      return run(from(a, b, k) | by_key(_3, bins + 1, sum(_1), mean(_1), variance(_1), sample_variance(_2), covariance(_1, _2), count, sum(_1 * _2)), on::cpu.threads(threads));
-    };
-    auto const quick = answers(x, y, keys), whole = std::apply(answers, with);
+    auto const by = run(from(x, y, keys) | by_key(_3, bins, sum(_1), mean(_1), variance(_1), sample_variance(_2), covariance(_1, _2), count, sum(_1 * _2)), on::cpu.threads(threads));
     CAPTURE(exponent);
     CAPTURE(bits);
     CAPTURE(threads);
-    for_each_index<7>([&](auto i) { CHECK(std::memcmp(std::get<i>(quick).data(), std::get<i>(whole).data(), bins * sizeof std::get<i>(quick)[0]) == 0); });
+    for_each_index<7>([&](auto i) { CHECK(std::memcmp(std::get<i>(by).data(), std::get<i>(alone).data(), bins * sizeof std::get<i>(by)[0]) == 0); });
   }
 }
 } // namespace
 
-TEST_CASE("answers of quick words are those of whole states, also in the middle of two neighbours and at the ends of the range") {
-  for (int const bits : {2, 12, 24})
-    for (int const exponent : {-149, -100, -30, 0, 40, 100}) check_quick_answers<float>(exponent, bits);
-  for (int const bits : {3, 26, 53})
-    for (int const exponent : {-1074, -1000, -520, -400, 0, 300, 470, 960}) check_quick_answers<double>(exponent, bits);
+TEST_CASE("answers by key are those of the elements of each key side by side, also in the middle of two neighbours and at the ends of the range") {
+  for (int const rare : {1, 20, 3000, 1 << 30}) {
+    for (int const bits : {2, 12, 24})
+      for (int const exponent : {-149, -100, -30, 0, 40, 100}) check_against_segments<float>(exponent, bits, rare);
+    for (int const bits : {3, 26, 53})
+      for (int const exponent : {-1074, -1000, -520, -400, 0, 300, 470, 960}) check_against_segments<double>(exponent, bits, rare);
+  }
+}
+
+TEST_CASE("an element beyond all digits makes a wide integer of its slot alone, and cancels") {
+  std::mt19937_64 random(5);
+  std::vector<double> x;
+  std::vector<i32> keys;
+  for (int i = 0; i < 100'000; ++i) x.push_back(double(random() >> 11) * 0x1p-53), keys.push_back(i32(random() % 1000));
+  auto const before = run(from(x, keys) | by_key(_2, 1000, sum(_1), sum(_1 * _1)), on::cpu.threads(1));
+  for (double const far : {0x1p1000, 0x1p-1060})
+    for (int const threads : {1, 2, 3}) {
+      auto with = x;
+      auto of = keys;
+      for (int const key : {3, 3, 999}) with.insert(with.begin() + 777, {far, -far}), of.insert(of.begin() + 777, {i32(key), i32(key)});
+      with.push_back(std::numeric_limits<double>::quiet_NaN()), of.push_back(500);
+      auto const [sums, squares] = run(from(with, of) | by_key(_2, 1000, sum(_1), sum(_1 * _1)), on::cpu.threads(threads));
+      for (int k = 0; k < 1000; ++k) {
+        CAPTURE(k);
+        if (k == 500) {
+          CHECK(std::isnan(sums(k)));
+          continue;
+        }
+        CHECK(sums(k) == std::get<0>(before)(k));
+        CHECK((k == 3 || k == 999 ? squares(k) >= std::get<1>(before)(k) : squares(k) == std::get<1>(before)(k)));
+      }
+    }
 }
 
 TEST_CASE("products of doubles far from each other are those of the elements of each key alone") {

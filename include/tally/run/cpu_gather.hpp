@@ -87,6 +87,14 @@ void gather(earlier_of_key<T, Key> const& c, i64 e, i64 n, T* to) {
   for (i64 k = 0; k < n; ++k) to[k] = c.at(e + k);
 }
 
+/// How far ahead of a read that scatters its columns are asked for: the core sees no streams where it does. 2^24 numbers of 32 bits added by 16 000 keys, ns an element: not asked 1.15,
+/// 1 KiB ahead 0.53, 2 KiB 0.47, 4 KiB 0.50 (two cores of an AMD EPYC of family 26, g++ 12 -O2, 2026-11-28, a loop of its own).
+inline constexpr std::uintptr_t bytes_ahead = 4096;
+template <int N, class T>
+TALLY_INLINE void ask_ahead(T const* of) {
+  for (std::size_t at = 0; at < N * sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(of) + bytes_ahead + at));
+}
+
 /// Room for N elements of a column, where it is one in memory.
 template <class Column, int N>
 struct room_of_block {
@@ -99,7 +107,9 @@ struct room_of_block<Column, N> {
   Column from(Column const& c, axes_layout const& at, int number, bool in_order, i64 first) {
     Column block = c;
     block.data = in_order ? c.data + first : of;
-    if (!in_order)
+    if (in_order)
+      ask_ahead<N>(block.data);
+    else
       gather_along(c.data, at.reduced_axes, [&](int k) { return at.reduced[k].extent; }, [&](int k) { return at.reduced[k].steps[number]; }, first, N, of);
     return block;
   }

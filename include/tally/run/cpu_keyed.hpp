@@ -32,9 +32,9 @@ public:
   template <class Walk>
   void look_at(Walk const&, i64) {}
   template <int N, class RowOf>
-  TALLY_INLINE void feed(int, int, RowOf const&, block_of_slots const&) {}
+  TALLY_INLINE void feed(int, int, int, RowOf const&, block_of_slots const&) {}
   template <int N, class RowOf>
-  TALLY_INLINE void feed_row(int, int, RowOf const&, std::size_t, u32) {}
+  TALLY_INLINE void feed_row(int, int, int, RowOf const&, std::size_t, u32) {}
   TALLY_INLINE void end_block(int, int, std::size_t, std::size_t) {}
   void merge(std::size_t, std::size_t) {}
   state& at(std::size_t slot) { return of_[slot]; }
@@ -80,16 +80,16 @@ struct keyed_sink {
   u32 idle;
   static constexpr int count = Tables::size;
   template <int N, class RowOf>
-  TALLY_INLINE void take(int n, RowOf const& row_of, block_of_slots const& slots) {
+  TALLY_INLINE void take(int n, RowOf const& row_of, block_of_slots& slots) {
     for_each_index<count>([&](auto i) TALLY_INLINE_LAMBDA {
-      get<i>(tables)->template feed<N>(table, n, row_of, slots);
+      get<i>(tables)->template feed<N>(worker, table, n, row_of, slots);
       get<i>(tables)->end_block(worker, n, own, own_end);
     });
   }
   template <int N, class RowOf>
   TALLY_INLINE void take_row(int n, RowOf const& row_of, u32 first) {
     for_each_index<count>([&](auto i) TALLY_INLINE_LAMBDA {
-      get<i>(tables)->template feed_row<N>(table, n, row_of, first, idle);
+      get<i>(tables)->template feed_row<N>(worker, table, n, row_of, first, idle);
       get<i>(tables)->end_block(worker, n, own, own_end);
     });
   }
