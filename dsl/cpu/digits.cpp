@@ -13,7 +13,8 @@ namespace tally::inline v0::cpu {
 namespace {
 
 using four = wide<double, 4>;
-using four_words = wide<i64, 4>;
+using four_words = wide<u64, 4>; // whose sums wrap, also of what is taken back
+using four_choices = wide_mask<double, 4>;
 
 /// What was rounded away of products of this size and more is a double.
 constexpr double least_product = 0x1p-900;
@@ -22,7 +23,7 @@ constexpr double least_product = 0x1p-900;
 template <bool Products>
 struct uncut {
   four near, rest{};
-  four_words known = ~four_words{};
+  four_choices known = ~four_choices{};
   TALLY_INLINE uncut(double const* x, double const* y) {
     std::memcpy(&near, x, sizeof near);
     if constexpr (Products) {
@@ -54,27 +55,27 @@ struct uncut {
 };
 
 template <int Digits>
-TALLY_INLINE void add_to(i64* of, wide<i64, Digits> const& digits) {
-  wide<i64, Digits> sum;
+TALLY_INLINE void add_to(u64* of, wide<u64, Digits> const& digits) {
+  wide<u64, Digits> sum;
   std::memcpy(&sum, of, sizeof sum);
   sum += digits;
   std::memcpy(of, &sum, sizeof sum);
 }
 /// Adds the digits of four elements to their slots.
-TALLY_INLINE void add_four(i64* table, u32 const* slot, four_words const (&d)[1]) {
+TALLY_INLINE void add_four(u64* table, u32 const* slot, four_words const (&d)[1]) {
   table[slot[0]] += d[0][0];
   table[slot[1]] += d[0][1];
   table[slot[2]] += d[0][2];
   table[slot[3]] += d[0][3];
 }
-TALLY_INLINE void add_four(i64* table, u32 const* slot, four_words const (&d)[2]) {
+TALLY_INLINE void add_four(u64* table, u32 const* slot, four_words const (&d)[2]) {
   add_to<2>(table + std::size_t(2) * slot[0], __builtin_shufflevector(d[0], d[1], 0, 4));
   add_to<2>(table + std::size_t(2) * slot[1], __builtin_shufflevector(d[0], d[1], 1, 5));
   add_to<2>(table + std::size_t(2) * slot[2], __builtin_shufflevector(d[0], d[1], 2, 6));
   add_to<2>(table + std::size_t(2) * slot[3], __builtin_shufflevector(d[0], d[1], 3, 7));
 }
 template <int Width>
-TALLY_INLINE void add_four(i64* table, u32 const* slot, four_words const (&d)[Width]) {
+TALLY_INLINE void add_four(u64* table, u32 const* slot, four_words const (&d)[Width]) {
 #pragma GCC unroll 2
   for (int k = 0; k < Width; k += 4) {
     four_words const a = __builtin_shufflevector(d[k], d[k + 1], 0, 4, 2, 6), b = __builtin_shufflevector(d[k], d[k + 1], 1, 5, 3, 7);
@@ -88,11 +89,11 @@ TALLY_INLINE void add_four(i64* table, u32 const* slot, four_words const (&d)[Wi
 
 /// Which of the elements have bits that were not added; takes those back that are not below the top.
 template <int Width, bool Products>
-TALLY_INLINE u64 take_back(i64* table, int n, double const* x, double const* y, u32 const* slots, digit_cutters const& by) {
+TALLY_INLINE u64 take_back(u64* table, int n, double const* x, double const* y, u32 const* slots, digit_cutters const& by) {
   u64 which = 0;
   for (int j = 0; j < n; j += 4) {
     uncut<Products> of(x + j, y + j);
-    four_words const below = of.known & (of.near < by.top) & (of.near > -by.top);
+    four_choices const below = of.known & (of.near < by.top) & (of.near > -by.top);
     four_words digit[Width], left;
     for (int k = 0; k < Width; ++k) of.cut(k, four{} + by.shift[k], digit[k]);
     of.left(left);
@@ -106,9 +107,9 @@ TALLY_INLINE u64 take_back(i64* table, int n, double const* x, double const* y, 
 }
 
 template <int Width, bool Products>
-TALLY_INLINE u64 add(i64* table, int n, double const* x, double const* y, u32 const* slots, digit_cutters const& by) {
+TALLY_INLINE u64 add(u64* table, int n, double const* x, double const* y, u32 const* slots, digit_cutters const& by) {
   four_words lost{}, beyond{};
-  four_words const most = four_words{} + by.most;
+  four_words const most = four_words{} + static_cast<u64>(by.most);
   four shift[Width];
 #pragma GCC unroll 8
   for (int k = 0; k < Width; ++k) shift[k] = four{} + by.shift[k];
@@ -118,11 +119,11 @@ TALLY_INLINE u64 add(i64* table, int n, double const* x, double const* y, u32 co
 #pragma GCC unroll 8
     for (int k = 0; k < Width; ++k) of.cut(k, shift[k], digit[k]);
     of.left(left);
-    lost |= left | ~of.known;
+    lost |= left | ~(four_words)of.known;
     beyond |= digit[0] + most;
     add_four(table, slots + j, digit);
   }
-  four_words const any = lost | (beyond & -2 * most);
+  four_words const any = lost | (beyond & ~(2 * most - 1));
   return ((any[0] | any[1]) | (any[2] | any[3])) == 0 ? 0 : take_back<Width, Products>(table, n, x, y, slots, by);
 }
 
@@ -132,11 +133,12 @@ u64 add(near_digits table, int n, double* x, double* y, u32* slots, digit_cutter
     x[j] = y[j] = 0;
     slots[j] = table.idle;
   }
+  u64* const of = reinterpret_cast<u64*>(table.of);
   return detail::with_or_without_registers([&]() TALLY_INLINE_LAMBDA {
-    return table.width == 1   ? add<1, Products>(table.of, n, x, y, slots, by)
-           : table.width == 2 ? add<2, Products>(table.of, n, x, y, slots, by)
-           : table.width == 4 ? add<4, Products>(table.of, n, x, y, slots, by)
-                              : add<8, Products>(table.of, n, x, y, slots, by);
+    return table.width == 1   ? add<1, Products>(of, n, x, y, slots, by)
+           : table.width == 2 ? add<2, Products>(of, n, x, y, slots, by)
+           : table.width == 4 ? add<4, Products>(of, n, x, y, slots, by)
+                              : add<8, Products>(of, n, x, y, slots, by);
   });
 }
 
@@ -144,13 +146,13 @@ template <bool Products>
 digits cut_first(double const* x, double const* y, digit_cutters const& by) {
   digits d{};
   uncut<Products> of(x, y);
-  four_words const below = of.known & (of.near < by.top) & (of.near > -by.top);
+  four_choices const below = of.known & (of.near < by.top) & (of.near > -by.top);
   d.below_top = below[0] != 0;
   auto const is_left = [&] { return of.near[0] != 0 || of.rest[0] != 0; };
   for (; d.count < most_digits && d.below_top && is_left(); ++d.count) {
     four_words digit;
     of.cut(d.count, four{} + by.shift[d.count], digit);
-    d.of[d.count] = digit[0];
+    d.of[d.count] = static_cast<i64>(digit[0]);
   }
   if (!d.below_top || is_left()) d.count = most_digits + 1;
   return d;
