@@ -80,8 +80,10 @@ struct window_cell {
         part[i] = x.negative ? word(0) - x.part(i, shift) : x.part(i, shift);
       add_halves(cells::word<word>(base, slots, g, int(here)), slots, part);
     } else if (!finite || (x.low | x.high) != 0) {
-      if (beyond.beyond != nullptr)
-        reach(beyond);
+      if (beyond.beyond != nullptr) {
+        cell_of_all const seldom = beyond; // which is in memory here alone, not for every element
+        reach(seldom);
+      }
       add_beyond(beyond.base, beyond.slots, beyond.g, m, static_cast<typename M::number>(values)...);
     }
   }
