@@ -35,6 +35,8 @@ struct uncut {
       known = (near >= least_product) | (near <= -least_product) | (a == 0) | (b == 0);
     }
   }
+  /// Which of them can be cut, before any digit is.
+  TALLY_INLINE void can_be_cut(double top, four_choices& which) const { which = known & (near < top) & (near > -top); }
   /// Digit k, in units of which `shift` is 1.5 x 2^52.
   TALLY_INLINE void cut(int k, four const& shift, four_words& digit) {
     four const at = near + shift;
@@ -93,7 +95,8 @@ TALLY_INLINE u64 take_back(u64* table, int n, double const* x, double const* y, 
   u64 which = 0;
   for (int j = 0; j < n; j += 4) {
     uncut<Products> of(x + j, y + j);
-    four_choices const below = of.known & (of.near < by.top) & (of.near > -by.top);
+    four_choices below;
+    of.can_be_cut(by.top, below);
     four_words digit[Width], left;
     for (int k = 0; k < Width; ++k) of.cut(k, four{} + by.shift[k], digit[k]);
     of.left(left);
@@ -146,7 +149,8 @@ template <bool Products>
 digits cut_first(double const* x, double const* y, digit_cutters const& by) {
   digits d{};
   uncut<Products> of(x, y);
-  four_choices const below = of.known & (of.near < by.top) & (of.near > -by.top);
+  four_choices below;
+  of.can_be_cut(by.top, below);
   d.below_top = below[0] != 0;
   auto const is_left = [&] { return of.near[0] != 0 || of.rest[0] != 0; };
   for (; d.count < most_digits && d.below_top && is_left(); ++d.count) {
