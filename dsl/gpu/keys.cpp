@@ -39,7 +39,7 @@ keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_fligh
     if (plan.copies > 1) of.add(memory.copies[i], copied_slots(plan, r.f.slots, r.f.at.groups) * r.type->cell_bytes[i]);
   }
   if (plan.hot_keys > 0) of.add(hot, hot_places(plan.hot_keys) * i64(sizeof(u64)));
-  if (plan.digits_in_windows) {
+  if (plan.sums_in_windows) {
     of.add(windows, max_keyed_folds * i64(sizeof(u32)));
     of.add(beyond, r.type->fold_count * words_of_bits(r.f.slots) * i64(sizeof(u32)));
   }
@@ -67,7 +67,7 @@ unsigned keyed_phases::blocks_over_slots() const {
   i64 const blocks = (r_.f.slots - 1) / plan_.threads_per_block + 1;
   return static_cast<unsigned>(planning::least_of(blocks, i64(r_.f.of.target.multiprocessors) * 16));
 }
-void keyed_phases::open() { launch_phase(keyed_phase::open, blocks_over_slots(), plan_.hot_keys > 0 ? sample_bytes : plan_.digits_in_windows ? bytes_to_aim_windows : 0); }
+void keyed_phases::open() { launch_phase(keyed_phase::open, blocks_over_slots(), plan_.hot_keys > 0 ? sample_bytes : plan_.sums_in_windows ? bytes_to_aim_windows : 0); }
 void keyed_phases::fold(i64 blocks, i64 shared_bytes) { launch_phase(keyed_phase::fold, static_cast<unsigned>(blocks), shared_bytes); }
 void keyed_phases::close() {
   if (plan_.copies > 1) launch_phase(keyed_phase::meet, blocks_over_slots(), 0);

@@ -52,7 +52,7 @@ public:
 
   void queue() {
     i64 const over_slots = planning::least_of((r_.f.slots - 1) / chosen_.plan.table.threads_per_block + 1, i64(r_.f.of.target.multiprocessors) * 16);
-    if (chosen_.plan.table.digits_in_windows) launch_folds(keyed_phase::aim, part(0, 0), 1, bytes_to_aim_windows);
+    if (chosen_.plan.table.sums_in_windows) launch_folds(keyed_phase::aim, part(0, 0), 1, bytes_to_aim_windows);
     launch_folds(keyed_phase::open, part(0, 0), over_slots, sizeof(u32));
     for (i64 pass = 0; pass < chosen_.passes; ++pass)
       for (i64 k = 0; k < chosen_.parts; ++k) {
@@ -79,7 +79,7 @@ private:
     for (int i = 0; i < r.type->fold_count; ++i) of.add(memory_.cells[i], slots_given_in_bulk(r.f.slots) * r.type->cell_bytes[i]);
     of.add(tiles, chosen_.tile_bytes);
     of.add(counts, (words() + 1) * i64(sizeof(u32)));
-    if (chosen_.plan.table.digits_in_windows) {
+    if (chosen_.plan.table.sums_in_windows) {
       of.add(windows, max_keyed_folds * i64(sizeof(u32)));
       for (void** bits : {&beyond, &claimed}) of.add(*bits, r.type->fold_count * words_of_bits(r.f.slots) * i64(sizeof(u32)));
     }

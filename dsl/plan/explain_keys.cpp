@@ -38,9 +38,8 @@ void take_exact_folds(domain_description& d) {
 }
 
 std::string windows_of(keys_plan const& p, keys_facts const& f) {
-  if (!p.digits_in_windows) return "";
-  return formatted("; of exact sums a block has some neighbouring digits, {} of {} bytes a slot, those that most of a sample of {} have bits in, and what has bits in others "
-                   "goes to the table of all",
+  if (!p.sums_in_windows) return "";
+  return formatted("; of exact sums a block has windows, {} of {} bytes a slot, which most of a sample of {} fit in, and what does not goes to the table of all",
                    f.bytes_in_windows, f.own_cell_bytes, several(sampled_elements, "element"));
 }
 

@@ -66,10 +66,10 @@ char const* spell(keys_route r) {
 std::string spell(keys_plan const& p) {
   return formatted("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
                      ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .in_order = {}, .on_rows = {}, .standing = {}, .apart = {}, .threads_per_row = {}, "
-                     ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}, .gives_in_bulk = {}, .digits_in_windows = {}, .numbers_in_32 = {}, .cluster_blocks = {}, .slots_in_cluster = {}}}",
+                     ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}, .gives_in_bulk = {}, .sums_in_windows = {}, .numbers_in_32 = {}, .cluster_blocks = {}, .slots_in_cluster = {}}}",
                      spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
                      p.in_order, p.on_rows, p.standing, p.apart, p.threads_per_row, p.copies, p.hot_keys, p.asks_ahead, p.in_place,
-                     p.gives_in_bulk, p.digits_in_windows, p.numbers_in_32, p.cluster_blocks, p.slots_in_cluster);
+                     p.gives_in_bulk, p.sums_in_windows, p.numbers_in_32, p.cluster_blocks, p.slots_in_cluster);
 }
 
 std::string spell(find_keys_plan const& p) {

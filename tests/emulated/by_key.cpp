@@ -38,15 +38,15 @@ constexpr keys_plan ranges_in_bulk = with(in_bulk, [](keys_plan& p) { p.ranges =
 /// Hot keys, which a sample finds, have a cell for every lane.
 constexpr keys_plan hot_apart = with(in_tables, [](keys_plan& p) { p.hot_keys = 4; });
 constexpr keys_plan ranges_hot_apart = with(in_ranges, [](keys_plan& p) { p.hot_keys = 2; });
-/// Some digits of exact sums, which a sample finds, in every kind of table.
-constexpr keys_plan in_windows = with(in_tables, [](keys_plan& p) { p.digits_in_windows = true; });
-constexpr keys_plan windows_in_ranges = with(in_ranges, [](keys_plan& p) { p.digits_in_windows = true; });
-constexpr keys_plan windows_in_bulk = with(in_bulk, [](keys_plan& p) { p.digits_in_windows = true; });
+/// Windows of exact sums, which a sample finds, in every kind of table.
+constexpr keys_plan in_windows = with(in_tables, [](keys_plan& p) { p.sums_in_windows = true; });
+constexpr keys_plan windows_in_ranges = with(in_ranges, [](keys_plan& p) { p.sums_in_windows = true; });
+constexpr keys_plan windows_in_bulk = with(in_bulk, [](keys_plan& p) { p.sums_in_windows = true; });
 constexpr keys_plan place_by_place = with(in_tables, [](keys_plan& p) { p.in_order = false, p.elements_per_load = p.loads_in_flight = 1; });
 constexpr keys_plan on_rows = with(in_tables, [](keys_plan& p) { p.on_rows = true, p.standing = 4, p.loads_in_flight = 1; });
 constexpr keys_plan rows_apart = with(on_rows, [](keys_plan& p) { p.standing = 0, p.apart = 6; });
 constexpr keys_plan in_hot_slots = with(in_tables, [](keys_plan& p) { p.route = keys_route::in_global_memory, p.hot_slots = 8, p.replicas = 1; });
-constexpr keys_plan windows_in_hot_slots = with(in_hot_slots, [](keys_plan& p) { p.digits_in_windows = true; });
+constexpr keys_plan windows_in_hot_slots = with(in_hot_slots, [](keys_plan& p) { p.sums_in_windows = true; });
 constexpr keys_plan for_all = with(in_hot_slots, [](keys_plan& p) { p.hot_slots = 0; });
 /// Slots that two blocks keep together, two pages each, in front of the table of all.
 constexpr keys_plan in_clusters = with(in_hot_slots, [](keys_plan& p) { p.cluster_blocks = 2, p.slots_in_cluster = 2 * slots_of_page, p.gives_in_bulk = true; });
@@ -201,7 +201,7 @@ TEST_CASE("by_key, emulated: every kind of cell, in tables of blocks, in hot slo
   }
 }
 
-TEST_CASE("by_key, emulated: windows of digits of exact sums, of numbers near each other and far, and of what is not finite") {
+TEST_CASE("by_key, emulated: windows of exact sums, of numbers near each other and far, and of what is not finite") {
   auto const all = [&](auto const& r) { same<in_windows, windows_in_ranges, windows_in_bulk, windows_in_hot_slots>(r); };
   auto const far = [](auto x, std::size_t apart = 5) {
     using T = std::remove_cvref_t<decltype(x[0])>;
@@ -225,6 +225,17 @@ TEST_CASE("by_key, emulated: windows of digits of exact sums, of numbers near ea
       all(from(wide, keys) | by_key(_2, bins, sum(_1), mean(_1)));
       for (auto const& x : {wide_and_far, far(wide, 331)}) all(from(x, near, keys) | by_key(_3, bins, sum(_1), sum(_1 * _1), covariance(_1, _2)));
     }
+}
+
+TEST_CASE("by_key, emulated: windows that sums have more bits than") {
+  for (float const sign : {1.f, -1.f}) {
+    std::vector<float> x(60'011);
+    std::vector<i32> keys(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = sign * (i % 2 == 0 ? 0x1.fffffep1f : 0x1.000002p-55f), keys[i] = i % 1000 == 999 ? 5 : 3;
+    same<in_windows, windows_in_ranges, windows_in_hot_slots>(from(x, keys) | by_key(_2, bins, sum(_1), count));
+    for (std::size_t i = x.size() / 2; i < x.size(); ++i) x[i] = -x[i];
+    same<in_windows, windows_in_ranges, windows_in_hot_slots>(from(x, keys) | by_key(_2, bins, sum(_1), sum(_1 * _1)));
+  }
 }
 
 TEST_CASE("by_key, emulated: values and their places, in one word and in two, of ties, NaN and slots of nothing") {

@@ -41,7 +41,7 @@ constexpr partitioned_keys_plan plan_of{of_block, in_runs(Load), 48, threads_of_
 template <int Load, int Run>
 constexpr partitioned_keys_plan in_windows = [] {
   partitioned_keys_plan p = plan_of<Load, Run>;
-  p.table.digits_in_windows = p.in_runs.digits_in_windows = true;
+  p.table.sums_in_windows = p.in_runs.sums_in_windows = true;
   return p;
 }();
 
@@ -73,7 +73,7 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
   memory.windows = windows;
   std::vector<u32> beyond(static_cast<std::size_t>(type.fold_count * words_of_bits(slots)), 0xabababab), claimed = beyond;
   memory.beyond = beyond.data();
-  memory.claimed = P.table.digits_in_windows ? claimed.data() : nullptr;
+  memory.claimed = P.table.sums_in_windows ? claimed.data() : nullptr;
   answer_arrays to{};
   for (int i = 0; i < int(sizeof...(Nodes)); ++i) {
     out.answers.push_back(unwritten(slots * 8));
@@ -93,7 +93,7 @@ folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source
   auto const run_phase = [&](keyed_phase phase, slot_partitions const& of, i64 blocks) {
     emulated::launch(blocks, threads_of_partitions, [&] { kernel::fold_partitions<P>(d.where, p, at, d.nodes, of, memory, to, phase); });
   };
-  if constexpr (P.table.digits_in_windows) run_phase(keyed_phase::aim, part_of(0, 0), 1);
+  if constexpr (P.table.sums_in_windows) run_phase(keyed_phase::aim, part_of(0, 0), 1);
   run_phase(keyed_phase::open, part_of(0, 0), 2);
   for (i64 pass = 0; pass < passes; ++pass)
     for (i64 k = 0; k < parts; ++k) {

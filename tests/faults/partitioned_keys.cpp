@@ -15,7 +15,7 @@ namespace {
 
 using namespace tally;
 
-constexpr i64 elements = (1 << 22) + 2, bins = 30'000;
+constexpr i64 elements = (1 << 22) + 2, bins = 80'000;
 using where_of_source = groups_by_key<1, 1, 1, placeholder<1>, always, false>;
 
 /// The kernels of by_key(_2, bins, sum(_1)) over f32 and i32, whose sums are whole numbers.

@@ -266,7 +266,7 @@ TEST_CASE("keys that are found have a search in front, and count what it reads")
   CHECK(any_order.route == "found keys, in_global_memory");
   CHECK(says(any_order.shape, "a block keeps the first 4096 slots"));
   CHECK(refuses(any_order.why_not, "ranges of slots", "each of 2 would look all keys up"));
-  CHECK(says(d.shape, "a block keeps the first 1024 slots"));
+  CHECK(says(d.shape, "a block keeps the first 2048 slots"));
   auto const few = explain(from(device(reinterpret_cast<u8 const*>(0x1000), 1 << 20)) | reduce(group_by(_1, count)), targets::h200);
   CHECK(few.details().domains[0].of_search.slots == 512);
   if (gpu::can_compile())
@@ -302,7 +302,7 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   auto const& d = e.details().domains[0];
   CHECK(d.route == "partitioned");
   CHECK(says(d.shape, "264 partitions of 380 slots in tiles of 16384"));
-  CHECK(says(d.shape, "some neighbouring digits, 24 of 112 bytes a slot"));
+  CHECK(says(d.shape, "of exact sums a block has windows, 12 of 112 bytes a slot"));
   CHECK(refuses(d.why_not, "tables of slots", "less than 2 atomics an element"));
   CHECK(e.details().passes() == 1);
   CHECK(d.bytes_moved() == d.bytes_read() + 2 * n * 6);
@@ -310,8 +310,8 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   auto const said = read(e)["domains"][0];
   CHECK(says(said["plan"].get<std::string>(), "tally::partitioned_keys_plan{"));
   CHECK(said["launch"]["partition"]["partitions"] == 264);
-  auto const wide = explain(r | reduce(by_key(_2, 4'000'000, variance(_1))), targets::h200);
-  CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 541 partitions each"));
+  auto const wide = explain(r | reduce(by_key(_2, 4'000'000, covariance(_1, _1 * 3.f), variance(_1 * 2.f))), targets::h200);
+  CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 649 partitions each"));
   CHECK(wide.details().domains[0].bytes_moved() > e.details().domains[0].bytes_moved());
   auto const positions = explain(r | reduce(by_key(_2, 100'000, sum(_1 * tally::index))), targets::h200);
   CHECK(positions.details().domains[0].route == "in_global_memory");

@@ -112,12 +112,12 @@ TEST_CASE("few elements go in one cluster and one launch, where their folds are 
   CHECK(make_keys_plan(of_rows).blocks == 8);
 }
 
-TEST_CASE("exact sums have windows of their digits where whole ones have no room in a table of a block") {
+TEST_CASE("exact sums have windows where whole ones have no room in a table of a block") {
   auto f = scalars(1 << 24, 2000, 292); // variances of floats
   CHECK(planning::own_bytes(f) == 292); // no window is known
   f.bytes_in_windows = 60;
   auto const windows = make_keys_plan(f);
-  CHECK(windows.plan.digits_in_windows);
+  CHECK(windows.plan.sums_in_windows);
   CHECK(windows.plan.route == keys_route::in_shared_memory);
   CHECK(windows.plan.ranges == 1);
   CHECK(windows.plan.elements_per_load == 4);
@@ -127,11 +127,11 @@ TEST_CASE("exact sums have windows of their digits where whole ones have no room
     change(other);
     return other;
   };
-  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.slots = 700; })).plan.digits_in_windows);
-  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.rows_have_one_key = true; })).plan.digits_in_windows);
-  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.at.groups = 2; })).plan.digits_in_windows);
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.slots = 700; })).plan.sums_in_windows);
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.rows_have_one_key = true; })).plan.sums_in_windows);
+  CHECK_FALSE(make_keys_plan(changed([](auto& o) { o.at.groups = 2; })).plan.sums_in_windows);
   auto const far = make_keys_plan(changed([](auto& o) { o.slots = 100'000; }));
-  CHECK(far.plan.digits_in_windows);
+  CHECK(far.plan.sums_in_windows);
   CHECK(far.plan.hot_slots == 512); // of 64 bytes
 }
 
@@ -332,5 +332,5 @@ TEST_CASE("elements on rows are walked in order: together, as one for all, or on
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
         "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
-        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .digits_in_windows = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
+        ".replicas = 8, .ranges = 1, .hot_slots = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .sums_in_windows = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
 }

@@ -123,6 +123,11 @@ TEST_CASE("folds that need a sort, and floats in partitions, are taken exactly w
   CHECK_FALSE(are_better_exact(floats(n, 1'000'000, 8), of_doubles(n, 1'000'000)));
   CHECK_FALSE(are_better_exact(with(floats(n, 1'000'000, 8), [](auto& f) { f.swaps_floats = false; }), sums(n, 1'000'000)));
   CHECK_FALSE(are_better_exact(floats(n, 100'000, 8), sums(n, 100'000))); // ranges of a table, which lanes have cells in
+  auto const one_float = [&](i64 elements, i64 slots) { return with(floats(elements, slots, 4), [](auto& f) { f.atomics_of_element = 1; }); };
+  REQUIRE(choose_any_order(one_float(n, 1'000'000)).route == any_order_route::tables); // a red of each in L2
+  CHECK_FALSE(are_better_exact(one_float(n, 1'000'000), sums(n, 1'000'000)));
+  CHECK(are_better_exact(one_float(n * 2, 1'000'000), sums(n * 2, 1'000'000)));
+  CHECK_FALSE(are_better_exact(one_float(n * 2, 100'000), sums(n * 2, 100'000))); // two ranges
 }
 
 TEST_CASE("states that no atomic combines are never in tables, and the plan is spelled as the C++ that makes it again") {

@@ -108,7 +108,7 @@ TEST_CASE("sums of powers by key are digits, under exact") {
 TEST_CASE("exact sums by key have windows of digits, of numbers and of products of up to four") {
   auto const compiled = [](auto const& r, auto... contract) {
     auto const e = explain(r, targets::h200, contract...);
-    CHECK(e.json().find(".digits_in_windows = true") != std::string::npos);
+    CHECK(e.json().find(".sums_in_windows = true") != std::string::npos);
     if (gpu::can_compile()) CHECK(e.ptx().find("atom.shared.add.u32") != std::string::npos);
   };
   auto const y = made_up<double>(1 << 20);

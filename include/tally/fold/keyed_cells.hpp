@@ -149,24 +149,39 @@ inline constexpr int own_cell_bytes = cell_of<M>::kind == cell_kind::counted  ? 
                                       : cell_of<M>::kind == cell_kind::placed ? int(sizeof(typename kept_word<M, false, NumbersIn32>::type))
                                                                               : cell_of<M>::bytes;
 
-/// Digits that one number of an exact sum has bits in, or one product; and how many neighbours a window of them has: all those of a number wherever it lies
-/// in the lowest, and one more. 0: a product has more than 128 bits.
+/// Bits of a number of an exact sum, or of a product; 0: a product has more than 128.
 template <class M>
-inline constexpr int digits_of_number = 0;
+inline constexpr int bits_of_number = 0;
 template <class V, class To, int Factors>
   requires(Factors * float_shape<V>::precision <= 128)
-inline constexpr int digits_of_number<exact_sum_monoid<V, To, Factors>> = (Factors * float_shape<V>::precision + 2 * bits_of_digit - 2) / bits_of_digit;
+inline constexpr int bits_of_number<exact_sum_monoid<V, To, Factors>> = Factors * float_shape<V>::precision;
+/// A block's window of an exact sum is an integer in limbs of 32 bits: as many as one number has bits in wherever it begins in the lowest, and one more.
 template <class M>
-inline constexpr int digits_of_window = digits_of_number<M> + 1;
-/// Words of 64 bits for the sum that the digits of a window are, from one of the first's on, with a sign.
+inline constexpr int limbs_of_number = (bits_of_number<M> + 31 + 31) / 32;
 template <class M>
-inline constexpr int words_of_window = (64 + bits_of_digit * (digits_of_window<M> - 1) + 64 + 64) / 64;
+inline constexpr int limbs_of_window = limbs_of_number<M> + 1;
+/// Numbers leave so many of its bits alone, so that what carries out of it does so seldom; and so many bits above the first they may begin: in the first
+/// limb or the second.
+inline constexpr int free_bits_of_window = 12;
+template <class M>
+inline constexpr int binades_of_window = [](int left) { return left < 64 ? left : 63; }(32 * limbs_of_window<M> - free_bits_of_window - bits_of_number<M>);
+/// Digits of the sum of all that up to 32 are given to, wherever they begin in the first, and what carries out of one.
+template <class M>
+inline constexpr int digits_of_window = (32 * limbs_of_window<M> + 32 + bits_of_digit - 1) / bits_of_digit;
+/// Words of 64 bits for what those digits are together, of 2^50 numbers, from one of the first's on, with a sign.
+template <class M>
+inline constexpr int words_of_window = (32 * limbs_of_window<M> - free_bits_of_window + 50 + bits_of_digit + 64 + 63) / 64;
+/// A window begins at a multiple of so many bits.
+inline constexpr int bits_of_aim = 4;
+/// Where one may begin.
+template <class M>
+inline constexpr int windows_there = (cell_of<M>::digits - digits_of_window<M>) * bits_of_digit / bits_of_aim + 1;
 /// Shared memory of a block that looks for the best windows.
-inline constexpr int bytes_to_aim_windows = 1024;
+inline constexpr int bytes_to_aim_windows = 4608;
 /// The same bytes where exact sums have windows.
 template <class M, bool NumbersIn32>
 inline constexpr int own_bytes_in_windows = cell_of<M>::kind != cell_kind::digits ? own_cell_bytes<M, NumbersIn32>
-                                            : digits_of_number<M> > 0             ? digits_of_window<M> * int(sizeof(u64))
+                                            : bits_of_number<M> > 0               ? limbs_of_window<M> * int(sizeof(u32))
                                                                                   : 0;
 
 /// Whether states of M that seldom meet, those of chunks of sorted rows, do so behind a lock.
@@ -215,7 +230,7 @@ struct keyed_memory {
   void* cells[max_keyed_folds];
   void* copies[max_keyed_folds]; ///< of the slots of all keys or of hot ones, where the plan has any
   u64* hot;                      ///< which those are
-  u32* windows;                  ///< the first digit of each, where the plan has any
+  u32* windows;                  ///< the first bit of each, where the plan has any
   u32* beyond;                   ///< a bit for each slot of each fold: whether something was added past them
   u32* claimed;                  ///< the same: whether somebody empties the rest of the cell for that; null: all are emptied before
   u32* locks;

@@ -70,10 +70,7 @@ public:
         break;
       u32 const partition = is_whole ? room.whole[room.next] : u32(first_not_below([&](i64 k) { return room.before[k + 1]; }, from.partitions, i64(share) + 1));
       this->first = from.first_slot + partition * P.slots_of_partition;
-      if (is_whole)
-        fold_share(tiles, partition, 0, 1, room);
-      else
-        fold_share(tiles, partition, share - room.before[partition], room.before[partition + 1] - room.before[partition], room);
+      fold_share(tiles, partition, is_whole ? 0 : share - room.before[partition], is_whole ? 1 : room.before[partition + 1] - room.before[partition], room);
       Table::give_own();
       __syncthreads(); // other threads gave what this one empties next
     }
@@ -111,7 +108,8 @@ private:
   /// shares, with which blocks end together.
   __device__ __forceinline__ void number_shares(room_of_shares& room) const {
     bool const has_partition = int(threadIdx.x) < from.partitions, is_last = int(threadIdx.x) == threads - 1;
-    u32 const shares = has_partition ? static_cast<u32>((from.counts[threadIdx.x] + from.share - 1) / from.share) : 0, in_front = sum_in_front(shares, room.sums);
+    u32 const count = has_partition ? from.counts[threadIdx.x] : 0, share = static_cast<u32>(from.share);
+    u32 const shares = (count + share - 1) / share, in_front = sum_in_front(shares, room.sums);
     if (is_last)
       room.shares = in_front + shares;
     __syncthreads();

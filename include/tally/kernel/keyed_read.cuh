@@ -45,7 +45,7 @@ public:
 
   /// Finds windows, before the read where it takes no more than them.
   __device__ void aim_at_sample() const {
-    if constexpr (P.digits_in_windows)
+    if constexpr (P.sums_in_windows)
       aim_windows(to.windows, reinterpret_cast<unsigned*>(table), where, p, at.extent, [&](i64 e) { return walk().row_of_number(e); });
   }
   __device__ void open(i64 thread, i64 threads) {

@@ -9,7 +9,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/kernel/cluster_slots.cuh>
 #include <tally/kernel/counts_in_shared.cuh>
-#include <tally/kernel/digit_windows.cuh>
+#include <tally/kernel/aim_windows.cuh>
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/placed_cells.cuh>
 #include <tally/kernel/warp_of_one_slot.cuh>
@@ -39,29 +39,34 @@ public:
   i64 slots;
   char* table; ///< of this block, where it has one
   unsigned first = 0; ///< slot of its partition
-  int window[folds > 0 ? folds : 1] = {}; ///< the first digit that a block has of each exact sum
-  u32 scattered = 0; ///< bit i is set where fold i has more in other digits than is worth a mark
+  int window[folds > 0 ? folds : 1] = {}; ///< the first bit that a block has of each exact sum
+  u32 scattered = 0; ///< bit i is set where fold i has more in no window than is worth a mark
 
   template <class M, owner Of>
-  static constexpr bool in_window = P.digits_in_windows && Of == owner::block && cell_of<M>::kind == cell_kind::digits;
+  static constexpr bool in_window = P.sums_in_windows && Of == owner::block && cell_of<M>::kind == cell_kind::digits;
   template <class M, owner Of>
   using cell_as = cuda::std::conditional_t<in_window<M, Of>, window_cell<M>, keyed_cell<M, Of, typename kept_word<M, P.folds_neighbours(), P.numbers_in_32>::type>>;
   template <int I, owner Of>
   using cell = cell_as<typename nth_t<I, Leaves...>::monoid_type, Of>;
   __device__ __forceinline__ char* cells_of(int i) const { return static_cast<char*>(to.cells[i]); }
+  /// Of a window, in the cell of all.
+  template <int I>
+  __device__ __forceinline__ int first_digit() const {
+    return window[I] / bits_of_digit;
+  }
   /// The cells of all from the word on that the first of a block's own is given to.
   template <int I>
   __device__ __forceinline__ char* given_to() const {
     if constexpr (in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>)
-      return cells_of(I) + window[I] * stride() * i64(sizeof(u64));
+      return cells_of(I) + first_digit<I>() * stride() * i64(sizeof(u64));
     else
       return cells_of(I);
   }
   /// Whether a slot says what passed its windows by: what is not marked can be read from them.
-  static constexpr bool are_marked = P.digits_in_windows && (shared || hot) && P.copies == 1;
+  static constexpr bool are_marked = P.sums_in_windows && (shared || hot) && P.copies == 1;
   /// Takes the windows that a sample found.
   __device__ __forceinline__ void aim() {
-    if constexpr (P.digits_in_windows)
+    if constexpr (P.sums_in_windows)
       for_each_index<folds>([&](auto i) {
         if constexpr (in_window<typename nth_t<i, Leaves...>::monoid_type, owner::block>) {
           u32 const found = this->to.windows[i];
@@ -80,8 +85,8 @@ public:
   __device__ __forceinline__ cell_of_all cell_beyond(i64 g) const {
     i64 const of_fold = I * words_of_bits(slots);
     if (!is_marked<I>())
-      return {cells_of(I), stride(), g, window[I], nullptr, nullptr};
-    return {cells_of(I), stride(), g, window[I], to.beyond + of_fold, to.claimed == nullptr ? nullptr : to.claimed + of_fold};
+      return {cells_of(I), stride(), g, first_digit<I>(), nullptr, nullptr};
+    return {cells_of(I), stride(), g, first_digit<I>(), to.beyond + of_fold, to.claimed == nullptr ? nullptr : to.claimed + of_fold};
   }
   /// Before something is added to the cell of all itself.
   template <int I, owner Of>
@@ -110,7 +115,7 @@ public:
   template <int I>
   __device__ __forceinline__ auto state_of_window(i64 g) const {
     if constexpr (has_window<I>)
-      return cell<I, owner::block>::read(given_to<I>(), stride(), g, window[I]);
+      return cell<I, owner::block>::read(given_to<I>(), stride(), g, first_digit<I>());
     else
       return cell<I, owner::all>::read(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
   }
@@ -128,7 +133,7 @@ public:
   __device__ __forceinline__ void open_of_all(i64 g) const {
     if constexpr (has_window<I>)
       if (is_marked<I>() && to.claimed != nullptr)
-        return cell<I, owner::block>::open(given_to<I>(), stride(), g, get<I>(p.leaves).monoid);
+        return cell<I, owner::block>::open_of_all(given_to<I>(), stride(), g);
     cell<I, owner::all>::open(cells_of(I), stride(), g, get<I>(p.leaves).monoid);
   }
   /// Slots between two words of a cell of all.
@@ -195,7 +200,7 @@ public:
   }
 
   template <class M>
-  static constexpr bool given_in_bulk = P.gives_in_bulk && is_of_words<M> && (cell_of<M>::kind != cell_kind::counted || P.numbers_in_32);
+  static constexpr bool given_in_bulk = P.gives_in_bulk && is_of_words<M> && !in_window<M, owner::block> && (cell_of<M>::kind != cell_kind::counted || P.numbers_in_32);
 
   /// Folds the block's cells into those of all. All threads call it.
   __device__ __forceinline__ void give_own() const {
@@ -222,7 +227,7 @@ public:
           for_each_index<folds>([&](auto i) {
             using M = typename nth_t<i, Leaves...>::monoid_type;
             if constexpr (!summed_first<M> && (hot || !given_in_bulk<M>))
-              cell<i, owner::block>::give(own_cells(i), own_cell_count(), g, given_to<i>(), stride(), slot, get<i>(p.leaves).monoid);
+              give_one<i>(g, slot);
           });
       }
     if constexpr ((false || ... || summed_first<typename Leaves::monoid_type>))
@@ -290,7 +295,7 @@ public:
           for (int v = 0; v < V; ++v)
             add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         } else if constexpr (in_window<M, Of>) {
-          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], cell_beyond<i>(g), numbers_of<V>(l, row_at));
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], cell_beyond<i>(g), l.monoid, numbers_of<V>(l, row_at));
         } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
           cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
         } else {
@@ -331,7 +336,7 @@ public:
       if constexpr (is_once<K, Of>)
         add_state<K, Of>(l.monoid.lift(r.position, v.eval(r)...), count, slot, base, g);
       else if constexpr (in_window<typename nth_t<K, Leaves...>::monoid_type, Of>)
-        cell<K, Of>::add(base, count, slot, window[K], cell_beyond<K>(g), l.monoid, v.eval(r)...);
+        cell<K, Of>::add(base, count, slot, window[K], [&] { return cell_beyond<K>(g); }, l.monoid, v.eval(r)...);
       else
         cell<K, Of>::add(base, count, slot, to.locks, l.monoid, r.position, v.eval(r)...);
     }, l.values);
@@ -362,20 +367,32 @@ private:
   __device__ __forceinline__ unsigned begin_of(unsigned count) const { return count * unsigned(block()) / unsigned(blocks()); }
   /// Whether the replicas of a cell are combined before they are given: but for digits, which are many words.
   template <class M>
-  static constexpr bool summed_first = P.replicas > 1 && cell_of<M>::kind != cell_kind::digits && cell_of<M>::kind != cell_kind::locked;
+  static constexpr bool summed_first = P.replicas > 1 && (cell_of<M>::kind != cell_kind::digits || in_window<M, owner::block>) && cell_of<M>::kind != cell_kind::locked;
   /// Adds `count` cells of fold I, a power of two of them from `from` on, which are all of one slot, to that of all.
   template <int I>
   __device__ __forceinline__ void give_sum(unsigned from, unsigned count, i64 slot) const {
     using own = cell<I, owner::block>;
     auto const& m = get<I>(p.leaves).monoid;
-    auto s = m.identity();
+    if constexpr (in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>) {
+      own::give(own_cells(I), own_cell_count(), from, count, given_to<I>(), stride(), slot, window[I]);
+    } else {
+      auto s = m.identity();
 #pragma unroll 1
-    for (unsigned r = 0; r < count; ++r) // neighbouring threads look into different banks
-      s = m.combine(s, own::read(own_cells(I), own_cell_count(), from + ((threadIdx.x + r) & (count - 1)), m));
-    if constexpr (requires { s == s; })
-      if (s == m.identity())
-        return;
-    cell<I, owner::all>::add_state(cells_of(I), stride(), slot, to.locks, m, s);
+      for (unsigned r = 0; r < count; ++r) // neighbouring threads look into different banks
+        s = m.combine(s, own::read(own_cells(I), own_cell_count(), from + ((threadIdx.x + r) & (count - 1)), m));
+      if constexpr (requires { s == s; })
+        if (s == m.identity())
+          return;
+      cell<I, owner::all>::add_state(cells_of(I), stride(), slot, to.locks, m, s);
+    }
+  }
+  /// The same of one cell.
+  template <int I>
+  __device__ __forceinline__ void give_one(unsigned from, i64 slot) const {
+    if constexpr (in_window<typename nth_t<I, Leaves...>::monoid_type, owner::block>)
+      give_sum<I>(from, 1, slot);
+    else
+      cell<I, owner::block>::give(own_cells(I), own_cell_count(), from, given_to<I>(), stride(), slot, get<I>(p.leaves).monoid);
   }
   /// Folds the cells that lanes have of hot keys into those of all.
   __device__ __forceinline__ void give_hot_cells() const {
@@ -383,12 +400,13 @@ private:
       if (u64 const key = hot_list().places[t]; key != no_hot_key && static_cast<unsigned>(hot_bin(key)) - first_own() < own_slots())
         for_each_index<folds>([&](auto i) {
           unsigned const from = hot_cell(0, hot_number(key));
-          if constexpr (cell_of<typename nth_t<i, Leaves...>::monoid_type>::kind != cell_kind::digits) {
+          using M = typename nth_t<i, Leaves...>::monoid_type;
+          if constexpr (cell_of<M>::kind != cell_kind::digits || in_window<M, owner::block>) {
             give_sum<i>(from, 32, hot_bin(key));
           } else {
 #pragma unroll 1
             for (unsigned lane = 0; lane < 32; ++lane)
-              cell<i, owner::block>::give(own_cells(i), own_cell_count(), from + lane, given_to<i>(), stride(), hot_bin(key), get<i>(p.leaves).monoid);
+              give_one<i>(from + lane, hot_bin(key));
           }
         });
   }

@@ -33,7 +33,8 @@ struct keys_facts {
   bool places = false;      ///< some fold keeps a place beside a value
   bool swaps_pairs = false; ///< some fold swaps two words at once
   bool swaps_floats = false; ///< some fold adds floats, in a block's table by comparing and swapping until nobody comes between
-  int bytes_in_windows = 0;  ///< own_cell_bytes where exact sums have windows of their digits; 0: there are none, or one has none
+  int bytes_in_windows = 0;  ///< own_cell_bytes where exact sums have windows; 0: there are none, or one has none
+  bool gives_words_beside_windows = false; ///< gives_words, but for exact sums
   constexpr bool folds_neighbours() const { return bytes_of_neighbour > 0; }
   /// Whether atomics fold every element into a table.
   constexpr bool in_tables() const { return own_cell_bytes > 0 && (!swaps_pairs || of.target.compute_major >= 9); }
@@ -53,12 +54,12 @@ namespace planning {
 
 /// Room for a block's own table, leaving some for the system: of the 227 KiB of an H200.
 constexpr i64 shared_bytes_for_table(facts const& f) { return f.target.shared_bytes_per_block - 2048; }
-/// Whether exact sums have windows of their digits in a block's own table: where whole ones have no room in one. docs/decisions/digits_have_windows.md.
-constexpr bool digits_in_windows(keys_facts const& f) {
+/// Whether exact sums have windows in a block's own table: where whole ones have no room in one. docs/decisions/sums_have_windows.md.
+constexpr bool sums_in_windows(keys_facts const& f) {
   return f.bytes_in_windows > 0 && f.at.groups == 1 && !f.rows_have_one_key && f.slots * f.own_cell_bytes > shared_bytes_for_table(f.of);
 }
 /// Of all folds of one slot, in a block's own table as it is kept; 0: some fold cannot be.
-constexpr int own_bytes(keys_facts const& f) { return digits_in_windows(f) ? f.bytes_in_windows : f.own_cell_bytes; }
+constexpr int own_bytes(keys_facts const& f) { return sums_in_windows(f) ? f.bytes_in_windows : f.own_cell_bytes; }
 /// Hot keys that are told apart, at most. Those of elements have a cell for every lane where floats are added as they come, elements are enough, cells
 /// small and replicas few: docs/decisions/lanes_have_their_own_sums.md.
 inline constexpr int most_hot_keys = 32, most_bytes_of_hot_cell = 16, replicas_instead_of_hot_cells = 4;
@@ -239,7 +240,7 @@ inline constexpr i64 bytes_worth_the_bulk_engine = 16 * 1024;
 /// Whether it folds tables of so many slots into that of all: replicas of a slot are not beside each other.
 constexpr bool gives_in_bulk(keys_facts const& f, keys_plan const& p, i64 slots_of_block) {
   i64 const bytes = slots_given_in_bulk(slots_of_block) * own_bytes(f);
-  bool const any = f.gives_words || (f.counts && p.numbers_in_32);
+  bool const any = (sums_in_windows(f) ? f.gives_words_beside_windows : f.gives_words) || (f.counts && p.numbers_in_32);
   return any && p.replicas == 1 && f.of.target.compute_major >= 9 && bytes >= bytes_worth_the_bulk_engine && bytes <= shared_bytes_for_table(f.of);
 }
 
@@ -301,7 +302,7 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   p.replicas = p.ranges = p.copies = p.blocks_per_multiprocessor = p.cluster_blocks = 1;
   i64 elements = f.at.extent * f.at.groups;
   p.numbers_in_32 = (f.counts || f.places) && fits_numbers_in_32(elements);
-  p.digits_in_windows = planning::digits_in_windows(f);
+  p.sums_in_windows = planning::sums_in_windows(f);
   i64 resident = 4;
   if (ranges == 1 && planning::goes_in_one_cluster(f)) {
     p.route = keys_route::in_one_cluster;

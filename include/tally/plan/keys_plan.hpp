@@ -35,7 +35,7 @@ struct keys_plan {
   bool asks_ahead;       ///< rows: slots are asked for while the rows before are folded
   bool in_place;         ///< cells are the answers: sums of floats, added as they come
   bool gives_in_bulk;    ///< shared or in a cluster: the bulk engine folds a block's table into that of all, where a fold has words for it
-  bool digits_in_windows; ///< a block has some neighbouring digits of exact sums, which a sample finds; others go to the table of all
+  bool sums_in_windows;  ///< a block has an integer of a few limbs of exact sums, from a bit on that a sample finds; what does not fit goes to the table of all
   bool numbers_in_32;    ///< no count or position of all elements needs 64 bits
   int cluster_blocks;    ///< global: that keep some of the slots together, in their shared memory, 1: none; in one cluster: its blocks
   int slots_in_cluster;  ///< of each of them; whole pages

@@ -128,7 +128,7 @@ constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& 
   p.table.blocks_per_multiprocessor = p.table.replicas = p.table.ranges = p.table.copies = p.table.cluster_blocks = 1;
   p.table.elements_per_load = p.table.loads_in_flight = 1;
   p.table.in_order = true;
-  p.table.digits_in_windows = planning::digits_in_windows(f);
+  p.table.sums_in_windows = planning::sums_in_windows(f);
   p.table.numbers_in_32 = f.counts && fits_numbers_in_32(f.at.extent);
   p.in_runs = p.table;
   p.in_runs.route = keys_route::in_global_memory;

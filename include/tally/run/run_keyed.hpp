@@ -141,7 +141,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   static constexpr int own_cell_bytes(bool numbers_in_32) {
     return numbers_in_32 ? of_all(tally::own_cell_bytes<typename Leaves::monoid_type, true>...) : of_all(tally::own_cell_bytes<typename Leaves::monoid_type, false>...);
   }
-  /// The same where exact sums have windows of their digits; 0: there are none, or one has none.
+  /// The same where exact sums have windows; 0: there are none, or one has none.
   static constexpr int bytes_in_windows(bool numbers_in_32) {
     bool const any = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::digits));
     return !any            ? 0
@@ -157,6 +157,8 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   static constexpr bool counts = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   static constexpr bool gives_words =
       (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
+  static constexpr bool gives_words_beside_windows =
+      (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits && is_of_words<typename Leaves::monoid_type>));
   static constexpr bool integers = (true && ... && is_of_integers<typename Leaves::monoid_type>);
   static constexpr bool meet_in_clusters = (true && ... && (is_of_integers<typename Leaves::monoid_type> || is_added_once<typename Leaves::monoid_type>));
   static constexpr bool short_atomics = (true && ... && is_of_short_atomics<typename Leaves::monoid_type>);
@@ -197,7 +199,7 @@ keys_facts facts_of_keys(domain<Where, Program, Nodes> const& d, Program const& 
   bool const in_32 = fits_numbers_in_32(at.extent * at.groups);
   return {facts_of(p, t, c),  at, slots, types::own_cell_bytes(in_32), rows_have_one_key<Where>(p, at),
           types::neighbour_bytes(), gives_cells, types::only_counts, types::counts, types::gives_words, types::integers, types::meet_in_clusters, is_looked_up<std::remove_cvref_t<decltype(d.where.key)>>,
-          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32), types::swaps_floats, types::bytes_in_windows(in_32)};
+          columns_folded<Program>, can_travel<Program>, types::atomics_of_element, types::short_atomics, types::places, types::swaps_pairs(in_32), types::swaps_floats, types::bytes_in_windows(in_32), types::gives_words_beside_windows};
 }
 
 /// Throws key_out_of_range or overflow where a read that has been queued met one.
