@@ -143,8 +143,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }
   /// The same where exact sums have windows; 0: there are none, or one has none.
   static constexpr int bytes_in_windows(bool numbers_in_32) {
-    bool const any = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::digits));
-    return !any            ? 0
+    return !sums_exactly   ? 0
            : numbers_in_32 ? of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, true>...)
                            : of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, false>...);
   }
@@ -155,10 +154,11 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   }
   static constexpr bool only_counts = (true && ... && (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
   static constexpr bool counts = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted));
-  static constexpr bool gives_words =
-      (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && is_of_words<typename Leaves::monoid_type>));
+  static constexpr bool sums_exactly = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::digits));
   static constexpr bool gives_words_beside_windows =
-      (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits && is_of_words<typename Leaves::monoid_type>));
+      (false || ... || (cell_of<typename Leaves::monoid_type>::kind != cell_kind::counted && cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits &&
+                        is_of_words<typename Leaves::monoid_type>));
+  static constexpr bool gives_words = sums_exactly || gives_words_beside_windows;
   static constexpr bool integers = (true && ... && is_of_integers<typename Leaves::monoid_type>);
   static constexpr bool meet_in_clusters = (true && ... && (is_of_integers<typename Leaves::monoid_type> || is_added_once<typename Leaves::monoid_type>));
   static constexpr bool short_atomics = (true && ... && is_of_short_atomics<typename Leaves::monoid_type>);
