@@ -238,6 +238,25 @@ TEST_CASE("by_key, emulated: windows that sums have more bits than") {
   }
 }
 
+TEST_CASE("by_key, emulated: warps of few slots, of numbers anywhere, some of which have none") {
+  std::mt19937 random(11);
+  std::vector<float> x(6007), near(x.size());
+  std::vector<i32> keys(x.size());
+  std::vector<i8> kept(x.size());
+  for (int const most : {3, 40, 150}) { // elements of a run
+    for (std::size_t i = 0, run = 0; i < x.size(); ++i, --run) {
+      if (run == 0) run = 1 + random() % unsigned(most);
+      keys[i] = i > 0 && run > 1 ? keys[i - 1] : static_cast<i32>(random() % unsigned(bins));
+      kept[i] = static_cast<i8>(random() % 5);
+      near[i] = static_cast<float>(int(random() % 2001) - 1000);
+      x[i] = std::ldexp(near[i], int(random() % 260) - 140);
+    }
+    auto const some = from(x, keys, kept, near) | filter(_3 != 0);
+    same<in_tables, in_windows, in_hot_slots, windows_in_hot_slots>(some | by_key(_2, bins, sum(_1), sum(_4).where(_1 > 0.f), count, max(_1), argmax(_4).or_else(-1)));
+    same_as_they_come<in_tables, in_hot_slots>(some | by_key(_2, bins, sum(_4), count));
+  }
+}
+
 TEST_CASE("by_key, emulated: values and their places, in one word and in two, of ties, NaN and slots of nothing") {
   constexpr std::size_t n = 5003;
   auto const check = [&]<keys_plan... P>(keys_list<P...>, auto x, auto none, std::vector<i32> const& keys) {

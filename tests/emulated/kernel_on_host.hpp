@@ -245,6 +245,7 @@ inline unsigned __ballot_sync(unsigned, bool said) {
   });
 }
 inline bool __all_sync(unsigned, bool said) { return __ballot_sync(~0u, said) == ~0u; }
+inline bool __any_sync(unsigned, bool said) { return __ballot_sync(~0u, said) != 0; }
 /// A fold of what all lanes of a warp have.
 template <class T, class Fold>
 T fold_of_lanes(T value, Fold const& fold) {

@@ -180,4 +180,7 @@ TEST_CASE("partitioned keys, emulated: keys that come in runs are folded as they
   auto const keys = keys_of(kind_of_keys::sorted);
   same<plan_of<4, 32>, in_windows<4, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), count), true);
   same<plan_of<1, 32>>(from(x, keys) | by_key(_2, bins, sum(_1), max(_1)), true);
+  auto shorter = keys;
+  for (std::size_t i = 0; i < shorter.size(); ++i) shorter[i] = static_cast<i32>(i / 240);
+  same<plan_of<4, 32>, in_windows<4, 32>>(from(x, shorter) | by_key(_2, bins, sum(_1), count), true);
 }

@@ -63,8 +63,8 @@ TEST_CASE("partitioned keys: every kind of fold, with masks and filters, and ele
     partitioned_and_same(from(whole, keys) | by_key(_2, bins, sum(_1), sum(_1).checked(), min(_1), count));
     partitioned_and_same(from(bytes, keys) | by_key(_2, 4 * bins, sum(_1), bit_xor(_1), all(_1 > 3)));
     partitioned_and_same(from(x, keys) | by_key(_2 - 100, 3 * bins, sum(_1), count).dropping_strays());
-    auto const few = keys_of<u16>(kind, enough, bins);
-    partitioned_and_same(from(y, few) | by_key(_2, bins, sum(_1), mean(_1)));
+    auto const few = keys_of<u16>(kind, enough, 2 * bins);
+    partitioned_and_same(from(y, few) | by_key(_2, 2 * bins, sum(_1), mean(_1)));
   }
 }
 
@@ -79,6 +79,22 @@ TEST_CASE("partitioned keys: numbers far from each other, and those that are non
       partitioned_and_same(from(wide, keys) | by_key(_2, bins, sum(_1), mean(_1), min(_1)));
       if (kind == all_kinds[0]) partitioned_and_same(from(wide, x, keys) | by_key(_3, bins, covariance(_1, _2), variance(_2)));
     }
+  }
+}
+
+TEST_CASE("partitioned keys: runs that are longer and shorter than what a warp takes at once") {
+  if (no_kernels()) return;
+  i64 const bins = 77'000;
+  auto const near = numbers_for_keys(enough);
+  auto const [far, wide] = far_numbers_for_keys(enough, 50);
+  for (std::size_t const run : {5000, 700, 230, 100}) {
+    std::vector<i64> keys(static_cast<std::size_t>(enough));
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i64(i / (i % 4096 < 2048 ? run : run / 3) * 3 % std::size_t(bins));
+    for (auto const& x : {near, far}) {
+      partitioned_and_same(from(x, keys) | by_key(_2, bins, sum(_1), count));
+      partitioned_and_same(from(x, keys) | filter(_1 > -2.f) | by_key(_2, bins, mean(_1), max(_1), sum(_1 * _1)));
+    }
+    partitioned_and_same(from(wide, keys) | by_key(_2, bins, sum(_1), min(_1)));
   }
 }
 

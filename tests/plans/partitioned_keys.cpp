@@ -42,12 +42,17 @@ keys_facts with(keys_facts f, auto const& change) {
 
 TEST_CASE("elements are partitioned where their slots have no room in a block and each of them takes two atomics") {
   i64 const n = 1 << 24;
-  CHECK(partitions_of(sums(n, 4000)) == 0); // two ranges
-  CHECK(partitions_of(sums(n, 5000)) == 20); // of 256 slots
+  CHECK(partitions_of(sums(n, 6000)) == 0); // three ranges
+  CHECK(partitions_of(sums(n, 7000)) == 28); // of 256 slots
   CHECK(partitions_of(sums(n, 100'000)) == 264); // two a multiprocessor
   CHECK(partitions_of(sums(n, 1'000'000)) == 506); // of as many slots as a block has room for
   CHECK(partitions_of(with(sums(n, 1'000'000), [](auto& f) { f.bytes_in_windows = 24; })) == 264);
   CHECK(partitions_of(with(sums(n, 18'000), [](auto& f) { f.bytes_in_windows = 24; })) == 0); // two ranges
+  auto const small = [&](i64 slots, int bytes_of_number) { return with(sums(n, slots), [&](auto& f) { f.bytes_in_windows = 16, f.of.sources[0].bytes_per_element = bytes_of_number; }); };
+  CHECK(partitions_of(small(40'000, 4)) == 0); // three ranges
+  CHECK(partitions_of(small(54'000, 4)) == 211); // not four
+  CHECK(partitions_of(small(54'000, 8)) == 0); // but for numbers that are long to copy
+  CHECK(partitions_of(small(60'000, 8)) == 235); // not five
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.atomics_of_element = 1; })) == 0);
   CHECK(partitions_of(with(sums(n, 100'000), [](auto& f) { f.own_cell_bytes = 8; })) == 0); // four ranges of little
   CHECK(partitions_of(with(sums(n, 400'000), [](auto& f) { f.own_cell_bytes = 8; })) == 264);

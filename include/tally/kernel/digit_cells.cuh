@@ -7,12 +7,6 @@
 
 namespace tally::inline v0::kernel {
 
-/// V floats of a lane, handed over in registers.
-template <int V>
-struct floats_of_lane {
-  float of[V];
-};
-
 /// The digits of an exact sum; their carries stay where they are until the sum is read.
 template <class M, owner Of, class Word>
 struct keyed_cell<M, Of, Word, cell_kind::digits> {
@@ -101,47 +95,24 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
   __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, floats_of_lane<V> const& x) {
     add_digits_of_warp(digits_at<I>{base, slots, g}, x);
   }
-  /// The floats of a whole warp, V a lane, digit by digit: they lie in few. Away from the loop that asks for it, whose loads in flight need the registers.
+  /// The floats of a whole warp, V a lane. Away from the loop that asks for it, whose loads in flight need the registers.
   template <class Digits, int V>
   __device__ __noinline__ static void add_digits_of_warp(Digits const to, floats_of_lane<V> const x) {
-    static_assert(V <= 4, "what a lane has of a digit fits in 32 bits");
-    constexpr int none = 1 << 30;
-    int digit[V], low[V], high[V];
+    constexpr int of_sum = 4; // digits, of 64 bits and a shift
+    floats_of_lane<V> finite;
     u32 special = 0;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      bool const finite = is_finite(x.of[v]);
-      special |= finite ? 0 : u32(special_of(x.of[v]));
-      auto const a = take_apart(finite ? x.of[v] : 0.f);
-      int const d = a.bit / bits_of_digit, sign = a.negative ? -1 : 1;
-      u64 const both = a.fraction << (a.bit - d * bits_of_digit);
-      digit[v] = a.fraction != 0 ? d : none;
-      low[v] = sign * int(both & ((1u << bits_of_digit) - 1));
-      high[v] = sign * int(both >> bits_of_digit);
+      bool const is = is_finite(x.of[v]);
+      special |= is ? 0 : u32(special_of(x.of[v]));
+      finite.of[v] = is ? x.of[v] : 0.f;
     }
-    auto const add_digit = [&](int d, i64 sum) {
-      if (sum != 0 && threadIdx.x % 32 == 0)
-        to.add(d, word(sum));
-    };
-    for (;;) {
-      int mine = digit[0];
-#pragma unroll
-      for (int v = 1; v < V; ++v)
-        mine = digit[v] < mine ? digit[v] : mine;
-      int const d = __reduce_min_sync(whole_warp, mine);
-      if (d == none)
-        break;
-      int lows = 0, highs = 0;
-#pragma unroll
-      for (int v = 0; v < V; ++v) {
-        bool const here = digit[v] == d;
-        lows += here ? low[v] : 0;
-        highs += here ? high[v] : 0;
-        digit[v] = here ? none : digit[v];
-      }
-      add_digit(d, sum_of_warp(lows));
-      add_digit(d + 1, __reduce_add_sync(whole_warp, highs));
-    }
+    add_up_warp(finite, 0, [&](i64 sum, int bit) {
+      int const lane = int(threadIdx.x % 32), d = bit / bits_of_digit, up = bit % bits_of_digit, down = lane * bits_of_digit - up;
+      u64 const all = sum < 0 ? u64(0) - u64(sum) : u64(sum), part = (down < 0 ? all << up : down < 64 ? all >> down : 0) & of_digit;
+      if (lane < of_sum && part != 0)
+        to.add(d + lane, sum < 0 ? word(0) - part : part);
+    });
     if (u32 const came = __reduce_or_sync(whole_warp, special); came != 0 && threadIdx.x % 32 == 0)
       to.special(came);
   }

@@ -213,7 +213,7 @@ private:
       }
       here[u].at += step;
     }
-    Table::add_rows([&](int u) { return rows[u].row_at(tiles.columns, 0, 0); }, slot, Table::looks_for_one_slot);
+    Table::add_rows([&](int u) { return rows[u].row_at(tiles.columns, 0, 0); }, slot, Table::looks_for_few_slots);
   }
   /// Bytes of an element of column c, a power of two.
   __device__ static constexpr u32 size_of(int c) {

@@ -187,7 +187,7 @@ private:
       }
       Table::add_rows(row_at, slot, whole_block);
     };
-    if constexpr (P.in_order && Table::looks_for_one_slot)
+    if constexpr (P.in_order && Table::looks_for_few_slots)
       walk().in_order(feed_one, feed_load, to_the_end{});
     else if constexpr (P.in_order)
       walk().in_order(feed_one, to_the_end{});

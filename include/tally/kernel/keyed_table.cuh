@@ -12,7 +12,7 @@
 #include <tally/kernel/aim_windows.cuh>
 #include <tally/kernel/hot_keys.cuh>
 #include <tally/kernel/placed_cells.cuh>
-#include <tally/kernel/warp_of_one_slot.cuh>
+#include <tally/kernel/warp_of_few_slots.cuh>
 #include <tally/plan/keys_plan.hpp>
 
 namespace tally::inline v0::kernel {
@@ -32,7 +32,7 @@ public:
   static constexpr bool one_count =
       shared && folds == 1 && (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::counted && cuda::std::same_as<decltype(Leaves::mask), in_a_bin>));
   /// Says that a slot of a block is nobody's yet, and that an element has none.
-  static constexpr unsigned nobody = ~0u;
+  static constexpr unsigned nobody = nobodys_slot;
 
   Program const& p;
   keyed_memory const& to;
@@ -282,9 +282,9 @@ public:
   __device__ __forceinline__ void add(Row const& r, i64 g) const {
     at_slot(g, threadIdx.x, [&](auto of, auto count, auto slot, auto const& base_of) { add_to<decltype(of)::value>(r, count, slot, base_of, g); });
   }
-  /// Feeds the rows of a warp, V a lane, to a slot that all of them have.
-  template <int V, class RowAt>
-  __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g) const {
+  /// Feeds those rows of a warp, V a lane, to slot g that takes(v).
+  template <int V, class RowAt, class Takes>
+  __device__ __forceinline__ void add_of_warp(RowAt const& row_at, i64 g, Takes const& takes) const {
     at_slot(g, threadIdx.x / 32, [&](auto of, auto count, auto slot, auto const& base_of) {
       constexpr owner Of = decltype(of)::value;
       for_each_index<folds>([&](auto i) {
@@ -293,33 +293,31 @@ public:
         reach<i, Of>(g);
         if constexpr (!adds_once_a_warp<M, in_cluster>) {
           for (int v = 0; v < V; ++v)
-            add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
+            if (takes(v))
+              add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
         } else if constexpr (in_window<M, Of>) {
-          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], cell_beyond<i>(g), l.monoid, numbers_of<V>(l, row_at));
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, window[i], [&] { return this->template cell_beyond<decltype(i)::value>(g); }, l.monoid, numbers_of<V>(l, row_at, takes));
         } else if constexpr (cell_of<M>::kind == cell_kind::digits) {
-          cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at));
+          cell<i, Of>::add_of_warp(base_of(i), count, slot, numbers_of<V>(l, row_at, takes));
         } else {
-          auto const s = fold_warp<V>(l, row_at);
+          auto const s = fold_warp<V>(l, row_at, takes);
           if (threadIdx.x % 32 == 0)
             add_state<i, Of>(s, count, slot, base_of(i), g);
         }
       });
     });
   }
-  /// Whether a warp whose elements have one slot adds them once.
-  static constexpr bool looks_for_one_slot = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>);
+  /// Whether a warp whose elements have few slots adds once to each.
+  static constexpr bool looks_for_few_slots = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>);
   /// Feeds V rows of a lane to their slots, or nobody's; whole: all lanes of the warp have some.
   template <int V, class RowAt>
   __device__ __forceinline__ void add_rows(RowAt const& row_at, unsigned const (&slot)[V], bool whole) const {
-    if (whole && warp_has_one(slot)) {
-      if (slot[0] != nobody)
-        add_of_warp<V>(row_at, slot[0]);
-    } else {
+    if (whole && add_few(row_at, slot))
+      return;
 #pragma unroll
-      for (int v = 0; v < V; ++v)
-        if (slot[v] != nobody)
-          add(row_at(v), slot[v]);
-    }
+    for (int v = 0; v < V; ++v)
+      if (slot[v] != nobody)
+        add(row_at(v), slot[v]);
   }
   template <owner Of, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of, i64 g) const {
@@ -353,6 +351,25 @@ public:
   }
 
 private:
+  /// Whether it does so for several: where keys come in runs, and no exact sum is added element by element; else that would take registers that other warps need.
+  static constexpr bool adds_slot_by_slot =
+      hot && (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>));
+  /// Feeds V rows of every lane of a warp that have few slots, or one.
+  template <int V, class RowAt>
+  __device__ __forceinline__ bool add_few(RowAt const& row_at, unsigned const (&slot)[V]) const {
+    if constexpr (adds_slot_by_slot) {
+      if (!warp_has_few(slot))
+        return false;
+      for_each_slot_of_warp(slot, [&](unsigned one, auto const& takes) { add_of_warp<V>(row_at, one, takes); });
+    } else {
+      unsigned one = nobody;
+      if (!warp_has_one(slot, one))
+        return false;
+      if (one != nobody)
+        add_of_warp<V>(row_at, one, [&](int v) { return slot[v] != nobody; });
+    }
+    return true;
+  }
   template <owner Of>
   using owned_by = cuda::std::integral_constant<owner, Of>;
   /// All who use the tables: what they did before is seen by all after.

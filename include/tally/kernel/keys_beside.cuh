@@ -45,7 +45,7 @@ public:
 #pragma unroll
     for (int v = 0; v < V; ++v)
       asm volatile("" : "+r"(slot[v]));
-    if constexpr (Table::looks_for_one_slot) {
+    if constexpr (Table::looks_for_few_slots) {
       table_.add_rows(row_at, slot, true);
     } else {
 #pragma unroll

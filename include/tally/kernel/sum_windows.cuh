@@ -99,38 +99,11 @@ struct window_cell {
       add_beyond(to_all(), m, static_cast<typename M::number>(values)...);
     }
   }
-  /// The floats of a whole warp, V a lane: four pieces of every lane are added up.
-  template <class I, int V>
-  __device__ __noinline__ static void add_of_warp(char* base, I slots, I g, int first, cell_of_all const to_all, M const& m, floats_of_lane<V> const x) {
-    static_assert(V <= 4 && limbs == 3);
-    u64 low = 0;
-    i64 high = 0;
-    u32 far = 0;
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      whole_number n;
-      if (!fits(n, first, x.of[v])) {
-        n = {0, 0, 0, false};
-        far |= is_zero(x.of[v]) ? 0 : 1u << v;
-      }
-      u64 const part = n.low << n.bit % 32, below = n.bit < 32 ? part : part << 32, above = n.bit < 32 ? 0 : part >> 32;
-      u64 const signed_below = n.negative ? u64(0) - below : below;
-      low += signed_below;
-      high += (n.negative ? -i64(above) - (below != 0) : i64(above)) + (low < signed_below);
-    }
-    constexpr int bits = 27;
-    constexpr u32 of_piece = (u32(1) << bits) - 1;
-    u64 const middle = u64(high) << (64 - 2 * bits) | low >> 2 * bits;
-    u64 const first_two = __reduce_add_sync(whole_warp, u32(low) & of_piece) + (u64(__reduce_add_sync(whole_warp, u32(low >> bits) & of_piece)) << bits);
-    u64 const others = __reduce_add_sync(whole_warp, u32(middle) & of_piece) + (u64(i64(__reduce_add_sync(whole_warp, i32(high >> (3 * bits - 64))))) << bits) + (first_two >> 2 * bits);
-    u64 const sum = (first_two & ((u64(1) << 2 * bits) - 1)) | others << 2 * bits, upper = u64(i64(others) >> (64 - 2 * bits));
-    bool const negative = i64(upper) < 0;
-    if (threadIdx.x % 32 == 0)
-      if (u32 const above = add_limbs<limbs>(base, slots, g, {negative ? u64(0) - sum : sum, negative ? ~upper + (sum == 0) : upper, 0, negative}); above != 0)
-        add_above(base, slots, g, limbs, above, to_all, first);
-    for (int v = 0; far >> v != 0; ++v)
-      if ((far >> v & 1) != 0)
-        add_beyond(to_all, m, x.of[v]);
+  /// The floats of a whole warp, V a lane.
+  template <class I, class ToAll, int V>
+  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, int first, ToAll const& to_all, M const& m, floats_of_lane<V> const& x) {
+    if (left_of_warp const left = add_near_of_warp(base, slots, g, first, x); (left.far | u32(left.above)) != 0)
+      add_left(to_all(), m, first, x, left);
   }
   /// Adds up to 32 cells of a slot, a power of two of them from `from` on, to that of all, of which base is the first digit of the window.
   template <class I>
@@ -233,9 +206,48 @@ private:
     for (; i < limbs; ++i)
       if (atomicAdd(cells::word<u32>(base, slots, g, i), one) != (up ? ~u32(0) : 0))
         return;
+    carry_out(to, first, up);
+  }
+  /// Adds one of the bit behind the window, or takes it away.
+  __device__ __forceinline__ static void carry_out(cell_of_all const& to, int first, bool up) {
     int const bit = first + 32 * limbs;
-    word const of_all_ones = word(1) << bit % bits_of_digit;
-    fold_into<operation::add, owner::all>(cells::word<word>(to.base, to.slots, to.g, bit / bits_of_digit), up ? of_all_ones : word(0) - of_all_ones);
+    word const one = word(1) << bit % bits_of_digit;
+    fold_into<operation::add, owner::all>(cells::word<word>(to.base, to.slots, to.g, bit / bits_of_digit), up ? one : word(0) - one);
+  }
+  /// What a lane has of a warp's floats that its cell does not take: a bit for each of the lane that lies in no window, and what limbs carried out.
+  struct left_of_warp {
+    u32 far;
+    int above;
+  };
+  /// Away from the loop that asks for it, whose loads in flight need the registers.
+  template <class I, int V>
+  __device__ __noinline__ static left_of_warp add_near_of_warp(char* base, I slots, I g, int first, floats_of_lane<V> const x) {
+    static_assert(binades_of_window<M> + 32 <= 32 * limbs, "what is summed at a bit up to 30 below the highest ends in the window");
+    floats_of_lane<V> near;
+    left_of_warp left{};
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      whole_number n;
+      bool const is = fits(n, first, x.of[v]);
+      near.of[v] = is ? x.of[v] : 0.f;
+      left.far |= is || bits_as<u32>(x.of[v]) << 1 == 0 ? 0 : 1u << v;
+    }
+    add_up_warp(near, first, [&](i64 sum, int bit) {
+      u64 const all = sum < 0 ? u64(0) - u64(sum) : u64(sum);
+      int const up = bit - first;
+      if (threadIdx.x % 32 == 0)
+        left.above += int(add_limbs<limbs>(base, slots, g, {all << up, all >> 1 >> (63 - up), 0, sum < 0}));
+    });
+    return left;
+  }
+  template <int V>
+  __device__ __noinline__ static void add_left(cell_of_all const& to, M const& m, int first, floats_of_lane<V> const x, left_of_warp left) {
+    for (; left.above != 0; left.above += left.above > 0 ? -1 : 1)
+      carry_out(to, first, left.above > 0);
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if ((left.far >> v & 1) != 0)
+        add_beyond(to, m, x.of[v]);
   }
   template <class... Vs>
   __device__ __noinline__ static void add_beyond(cell_of_all const& to, M const& m, Vs... values) {

@@ -49,10 +49,17 @@ constexpr int travelling_bytes(keys_facts const& f) {
     bytes += (f.travelling >> c & 1) != 0 ? int(f.of.sources[c].bytes_per_element) : 0;
   return bytes;
 }
-/// Ranges of slots, each of which reads all elements, up to which there are no partitions; and bytes of a slot up to which there are none while there are
-/// ranges. 2^27 f32 by 5000 keys, three ranges of exact sums and as many partitions: 1390 and 1324 us; by 10^5, four ranges of sums and counts as they come 924
-/// and 1340, of greatest numbers 643 and 1164 (H100, 2026-11-27).
-inline constexpr i64 ranges_before_partitions = 2, most_bytes_in_ranges = 16;
+/// Ranges of slots, each of which reads all elements, up to which there are no partitions; one more where cells are small and elements either added as they
+/// come or long to copy. 2^27 f32, or 2^26 f64, by keys of Zipf's law, us in two, three and four ranges and as many partitions: exact sums 738, 1056, 1394 and 1337 to
+/// 1369; sums of f64 408, 578, 750 and 984 to 1043; variances 1300, 1845, 2494 and 1971 to 2087 (H200, 2026-11-28). Sums and counts as they come by 10^5 keys, in
+/// four ranges, 924, and 1340; greatest numbers 643, and 1164 (H100, 2026-11-27).
+inline constexpr i64 ranges_before_partitions = 3, most_bytes_in_more_ranges = 16, bytes_long_to_copy = 8;
+constexpr bool stays_in_ranges(keys_facts const& f) {
+  why_not_list of_tables{};
+  i64 const ranges = choose_ranges(f, of_tables);
+  bool const one_more = own_bytes(f) <= most_bytes_in_more_ranges && (!sums_in_windows(f) || travelling_bytes(f) >= bytes_long_to_copy);
+  return ranges > 0 && ranges <= ranges_before_partitions + (one_more ? 1 : 0);
+}
 /// Slots that a block which folds has room for.
 constexpr i64 room_of_partition(keys_facts const& f) {
   return own_bytes(f) == 0 ? 0 : least_of((shared_bytes_for_table(f.of) - i64(sizeof(room_of_shares))) / own_bytes(f), 65532) / 4 * 4;
@@ -75,10 +82,8 @@ constexpr int partitioned_of_thread(keys_facts const& f) {
 
 /// In how many partitions elements are to be brought before they are folded; 0: they are not, for the reason that is added.
 constexpr i64 choose_partitions(keys_facts const& f, why_not_list& why) {
-  why_not_list of_tables{};
-  i64 const elements = f.at.extent, of_partition = slots_of_partition(f), ranges = choose_ranges(f, of_tables);
-  bool const in_tables = ranges > 0 && (ranges <= ranges_before_partitions || own_bytes(f) <= most_bytes_in_ranges);
-  if (f.rows_have_one_key || own_bytes(f) == 0 || f.atomics_of_element < 2 || in_tables || f.at.groups != 1)
+  i64 const elements = f.at.extent, of_partition = slots_of_partition(f);
+  if (f.rows_have_one_key || own_bytes(f) == 0 || f.atomics_of_element < 2 || f.at.groups != 1 || stays_in_ranges(f))
     return 0;
   auto const refuse = [&](char const* reason, i64 number_0 = 0, i64 number_1 = 0) {
     why.add("partitions of slots", reason, -1, number_0, number_1);

@@ -12,23 +12,13 @@ using namespace tally;
 namespace {
 
 /// Queues one keyed reduction of device memory, its answers in device memory.
-template <bool Fast, class R>
+template <bool Fast, class Out, class R>
 void queue(R const& r, void* out, void* stream) {
-  auto const bound = get<0>(r.folds).bind(r.pipe);
-  auto const& d = detail::domain_under<Fast>(bound);
-  using Where = std::remove_cvref_t<decltype(d.where)>;
-  using Program = std::remove_cvref_t<decltype(d.program)>;
-  using types = detail::keyed_types<Where, Program, std::remove_cvref_t<decltype(d.nodes)>>;
-  static gpu::any_order_kernels kernels;
-  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
-  auto p = d.program;
-  p.extent = at.extent;
-  gpu::keys_request request{&types::type(), &p, &d.where, &d.nodes, {},
-                            detail::facts_of_keys(d, p, at, target{}, Fast ? contract::fast : contract::reproducible),
-                            {{out}}, 0, {stream}};
-  detail::places_in_grid(p, at, request.columns);
-  gpu::keys_in_flight flight;
-  gpu::enqueue(request, kernels, flight);
+  auto const there = on::gpu(0).stream(stream);
+  if constexpr (Fast)
+    enqueue(r, static_cast<Out*>(out), there, fast);
+  else
+    enqueue(r, static_cast<Out*>(out), there);
 }
 template <class Queue>
 int guarded(Queue const& run) {
@@ -43,28 +33,28 @@ int guarded(Queue const& run) {
 template <class T, class Sum>
 void queue_rows(bool any_order, void const* tile, void const* keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
   auto const r = from(shaped(static_cast<T const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
-                 by_key<0>(_2, bins, sum(_1).template in<Sum>());
+                 by_key<0>(_2, bins, sum(_1).template in<Sum>()).dropping_strays();
   if constexpr (sizeof(Sum) == 2) // has no exact form
-    queue<true>(r, out, stream);
+    queue<true, Sum>(r, out, stream);
   else if (any_order)
-    queue<true>(r, out, stream);
+    queue<true, Sum>(r, out, stream);
   else
-    queue<false>(r, out, stream);
+    queue<false, Sum>(r, out, stream);
 }
 /// Greatest of rows of bf16, where NaN takes no part or wins; of nothing, minus infinity.
 template <class Greatest>
 void queue_greatest(Greatest greatest, void const* tile, void const* keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
-  queue<false>(from(shaped(static_cast<bf16 const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
-                   by_key<0>(_2, bins, greatest.or_else(bf16(-std::numeric_limits<float>::infinity()))),
-               out, stream);
+  queue<false, bf16>(from(shaped(static_cast<bf16 const*>(tile), rows, columns), along<0>(device(static_cast<i64 const*>(keys), rows))) |
+                         by_key<0>(_2, bins, greatest.or_else(bf16(-std::numeric_limits<float>::infinity()))).dropping_strays(),
+                     out, stream);
 }
 template <class Keys>
 void queue_matrix(bool any_order, void const* x, Keys const& keys, i64 rows, i64 columns, i64 bins, void* out, void* stream) {
-  auto const r = from(shaped(static_cast<float const*>(x), rows, columns), keys) | by_key(_2, bins, sum(_1));
+  auto const r = from(shaped(static_cast<float const*>(x), rows, columns), keys) | by_key(_2, bins, sum(_1)).dropping_strays();
   if (any_order)
-    queue<true>(r, out, stream);
+    queue<true, float>(r, out, stream);
   else
-    queue<false>(r, out, stream);
+    queue<false, float>(r, out, stream);
 }
 /// Where the answers of a grouping are, in host memory.
 struct groups_met {
@@ -109,13 +99,13 @@ extern "C" __attribute__((visibility("default"))) int keyed_counts(int what, voi
     auto const numbers = device(static_cast<float const*>(x), n);
     auto const added = device(static_cast<float const*>(weights), n);
     if (what == 0)
-      queue<false>(from(keys) | by_key(_1, bins, count), out, stream);
+      queue<false, i64>(from(keys) | by_key(_1, bins, count).dropping_strays(), out, stream);
     else if (what == 1)
-      queue<false>(from(numbers) | histogram(0, 1, bins), out, stream);
+      queue<false, i64>(from(numbers) | histogram(0, 1, bins), out, stream);
     else if (what == 2)
-      queue<true>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
+      queue<true, float>(from(keys, added) | by_key(_1, bins, sum(_2)).dropping_strays(), out, stream);
     else
-      queue<false>(from(keys, added) | by_key(_1, bins, sum(_2)), out, stream);
+      queue<false, float>(from(keys, added) | by_key(_1, bins, sum(_2)).dropping_strays(), out, stream);
   });
 }
 /// Sums of the f32 of a matrix by i64 keys of its rows or of its columns into bins floats, fast or exact.
