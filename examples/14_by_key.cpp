@@ -10,7 +10,7 @@ int main() {
   using namespace tally;
   gallery::lesson lesson{"Flights by airport",
                          "by_key folds the elements that have one key, here the number of the airport that was flown "
-                         "to; a histogram is by_key of the number of a bin. Sums of floats by key are correctly "
+                         "to; a histogram is by_key of the number of a bin, and with an axis of keys there is one for every airport. Sums of floats by key are correctly "
                          "rounded, so that threads may meet them in any order and the bits stay."};
   auto const delay = gallery::read_npy<float>("flights_arr_delay.npy");
   auto const destination = gallery::read_npy<std::uint8_t>("flights_destination.npy");
@@ -20,23 +20,27 @@ int main() {
   auto const pipeline = from(delay, destination)
     | filter(!is_nan(_1))
     | reduce(by_key(_2, 105, count, mean(_1)),
-             histogram(_1, -60, 180, 48));
+             histogram(_1, -60, 180, 48),
+             histogram(key_bins(_2, 105), even_bins(_1, -60, 180, 48)));
 
-  std::vector<std::int64_t> flights(airports.size()), bins(48);
+  std::vector<std::int64_t> flights(airports.size()), bins(48), of_each(airports.size() * 48);
   std::vector<double> minutes(airports.size());
   for (std::size_t i = 0; i < delay.size(); ++i) {
     if (std::isnan(delay[i])) continue;
     ++flights[destination[i]], minutes[destination[i]] += double(delay[i]);
-    if (delay[i] >= -60 && delay[i] <= 180) ++bins[std::min<std::size_t>(47, std::size_t((delay[i] + 60) / 5))];
+    if (!(delay[i] >= -60 && delay[i] <= 180)) continue;
+    std::size_t const bin = std::min<std::size_t>(47, std::size_t((delay[i] + 60) / 5));
+    ++bins[bin], ++of_each[destination[i] * 48 + bin];
   }
   for (std::size_t k = 0; k < airports.size(); ++k)
     minutes[k] /= double(flights[k]); // LGA was flown to once and never reached: NaN
 
-  auto const [by_airport, histogram_of] = lesson.run(pipeline);
+  auto const [by_airport, histogram_of, histograms] = lesson.run(pipeline);
   auto const& [landed, late] = by_airport;
   lesson.all_same("flights that landed, by airport", landed, flights);
   lesson.all_near("mean minutes late, by airport", late, minutes, 1e-6);
   lesson.all_same("flights by minutes late, five a bin", histogram_of, bins);
+  lesson.all_same("the same of every airport", histograms, of_each);
 
   // the answer of one fold looked at by another: who lands later than the usual flight
   auto const landings = from(delay, destination) | filter(!is_nan(_1));
@@ -54,5 +58,12 @@ int main() {
   lesson.say("latest of those with a flight a day: " + airports[worst] + ", " + gallery::text_of(late[worst]) + " minutes");
   lesson.draw(std::vector<float>(histogram_of.begin(), histogram_of.end()), "flights by minutes late, from -60 to 180, five a bin");
   lesson.draw(std::vector<float>(late.begin(), late.end()), "mean minutes late, airports in alphabetical order");
+  std::vector<std::uint8_t> shades(105 * 4 * 480); // four rows of 480 pixels an airport
+  for (std::size_t i = 0; i < shades.size(); ++i) {
+    auto const* const of_airport = histograms.data() + i / (4 * 480) * 48;
+    auto const most = std::max<std::int64_t>(1, *std::max_element(of_airport, of_airport + 48));
+    shades[i] = static_cast<std::uint8_t>(255 * of_airport[i % 480 / 10] / most);
+  }
+  lesson.draw(shades, 480, "the same histogram of every airport, one a line, as a share of its highest bin");
   return lesson.close();
 }

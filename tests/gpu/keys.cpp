@@ -386,6 +386,11 @@ TEST_CASE("histograms in one to three dimensions, weighted too") {
   same_on_both(from(x, y) | histogram(even_bins(_1, 0, 1, 50), even_bins(_2, -0.5, 1.5, 70)));
   same_on_both(from(x, y) | histogram(even_bins(_1, 0, 1, 5), even_bins(_2, 0, 1, 7), even_bins(_1 * _2, 0, 1, 9)));
   same_on_both(from(x, y) | histogram(0, 1, 100).of(sum(_2), max(_2), mean(_2)));
+  std::vector<i16> month(x.size());
+  std::vector<i64> shop(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) month[i] = static_cast<i16>(int(random() % 15) - 2), shop[i] = static_cast<i64>(random() % 3 == 0 ? random() : random() % 500);
+  same_on_both(from(x, month, shop) | histogram(key_bins(_2, 12), key_bins(_3, 450), mean(_1), count));
+  same_on_both(from(x, month) | histogram(key_bins(_2, 12), even_bins(_1, 0, 1, 50)));
   auto const f = uneven_numbers<float>(100'000);
   same_on_both(from(f) | reduce(histogram(-10, 10, 100), sum, by_key(cast<int>(_1) & 15, 16, count)));
 }

@@ -150,6 +150,37 @@ TEST_CASE("two and three dimensions, the first axis outermost") {
   CHECK(flat.rank() == 2);
 }
 
+TEST_CASE("axes of keys, of every type, beside each other and beside even bins; keys that name no bin are left out") {
+  std::mt19937 random(3);
+  constexpr std::size_t n = 20'000;
+  constexpr i64 months = 12, shops = 7, bins = 5;
+  std::vector<i8> month(n);
+  std::vector<u64> shop(n);
+  std::vector<i64> far(n);
+  std::vector<double> x(n);
+  std::vector<i64> counts(months * shops * bins);
+  std::vector<double> sums(months * shops);
+  for (std::size_t i = 0; i < n; ++i) {
+    month[i] = static_cast<i8>(int(random() % 15) - 2);
+    shop[i] = random() % 50 == 0 ? ~u64(0) - random() % 9 : random() % 8;
+    far[i] = i64(month[i]) + (random() % 40 == 0 ? i64(1) << 32 : 0);
+    x[i] = double(random() % 1000) / 256;
+    bool const inside = month[i] >= 0 && month[i] < months && shop[i] < u64(shops);
+    if (inside) sums[static_cast<std::size_t>(month[i] * shops) + shop[i]] += x[i];
+    if (i64 const k = bin_by_edges(x[i], 0, 3, bins); inside && k >= 0 && far[i] == month[i])
+      ++counts[static_cast<std::size_t>((month[i] * shops + i64(shop[i])) * bins + k)];
+  }
+  auto const taken = run(from(month, shop, x) | histogram(key_bins(_1, months), key_bins(_2, shops), sum(_3)));
+  static_assert(std::is_same_v<decltype(taken), mdarray<double, 2> const>);
+  CHECK(values(taken) == sums); // of multiples of 2^-8
+  CHECK(values(run(from(far, shop, x) | histogram(key_bins(_1, months), key_bins(_2, shops), even_bins(_3, 0, 3, bins)))) == counts);
+  std::vector<i64> const of_months = values(run(from(month) | histogram(key_bins(_1, months))));
+  CHECK(of_months == values(run(from(month) | by_key(_1, months, count).dropping_strays())));
+  CHECK(values(run(from(month) | histogram(key_bins(_1 > 3, 2)))) == values(run(from(month) | by_key(_1 > 3, 2, count))));
+  CHECK_THROWS_AS(run(from(month) | histogram(key_bins(_1, -1))), extent_mismatch);
+  CHECK_THROWS_AS(run(from(month, shop) | histogram(key_bins(_1, i64(1) << 20), key_bins(_2, i64(1) << 20))), too_large);
+}
+
 TEST_CASE("any folds in place of the count: weights, means, extremes") {
   std::vector<float> const x{0.1f, 0.2f, 1.5f}, w{1, 2, 4};
   CHECK(values(run(from(x, w) | histogram(0, 2, 2, sum(_2)))) == std::vector<float>{3, 4});

@@ -66,6 +66,9 @@ TEST_CASE("a histogram counts in 32 bits of shared memory, by loads of 16 bytes"
   auto const even = compiled(from(x) | histogram(0, 1, 4096));
   CHECK(even.plan.route == keys_route::in_shared_memory);
   CHECK(even.has("cvt.f64.f32"));
+  auto const of_keys = compiled(from(x, keys) | histogram(key_bins(_2, 32), even_bins(_1, 0, 1, 64)));
+  CHECK(of_keys.plan.route == keys_route::in_shared_memory);
+  CHECK(of_keys.has("red.shared.add.u32"));
   auto const large = compiled(from(keys) | by_key(_1, 32768, count));
   CHECK(large.plan.route == keys_route::in_shared_memory);
   CHECK(large.has("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"));

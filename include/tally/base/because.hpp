@@ -234,13 +234,13 @@ struct groups_are_run : ill_formed {
 };
 template <class... Given>
 struct a_key_is_an_integer : ill_formed {
-  static_assert(never<Given...>, "[tally-R29] by_key(key, bins, folds...), group_by(key, folds...): the key of an element is an "
+  static_assert(never<Given...>, "[tally-R29] by_key(key, bins, folds...), group_by(key, folds...), key_bins(key, bins): the key of an element is an "
                                  "integer expression, such as _2 or cast<int>(_1 / 10). docs/errors.md#R29");
 };
 template <class... Given>
 struct a_histogram_has_bounds_and_bins : ill_formed {
   static_assert(never<Given...>, "[tally-R30] histogram(low, high, bins), histogram(_1, low, high, bins), or up to three "
-                                 "even_bins(_1, low, high, bins); folds in place of the count come last. docs/errors.md#R30");
+                                 "even_bins(_1, low, high, bins) and key_bins(_1, bins); folds in place of the count come last. docs/errors.md#R30");
 };
 template <class... Given>
 struct enqueue_needs_a_kernel_that_finishes : ill_formed {

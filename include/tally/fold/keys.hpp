@@ -161,12 +161,28 @@ struct bin {
       return bins(static_cast<double>(widen(x)));
   }
 };
+/// The bin of a key, which is the key; -1 where it has none. What is no integer stays none, and is refused as a key.
+struct key_bin {
+  static constexpr char const* spelling = "key_bin";
+  template <real K>
+  TALLY_INLINE static constexpr auto apply(K key, i64 bins) {
+    if constexpr (stl::integral<K>)
+      return is_in_bins(key, bins) ? static_cast<i32>(key) : i32(-1);
+    else
+      return key;
+  }
+};
 /// The number of a bin of several axes, row by row; -1 where one axis has none.
 struct bin_beside {
   static constexpr char const* spelling = "bin_beside";
-  template <class K>
-  TALLY_INLINE static constexpr i64 apply(K outer, i32 inner, i64 inner_bins) {
-    return outer < 0 || inner < 0 ? i64(-1) : static_cast<i64>(outer) * inner_bins + inner;
+  template <real Outer, real Inner>
+  TALLY_INLINE static constexpr auto apply(Outer outer, Inner inner, i64 inner_bins) {
+    if constexpr (!stl::integral<Outer>)
+      return outer;
+    else if constexpr (!stl::integral<Inner>)
+      return inner;
+    else
+      return outer < 0 || inner < 0 ? i64(-1) : static_cast<i64>(outer) * inner_bins + inner;
   }
 };
 } // namespace op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grouping histogram: by_key of the number of an even bin, in one to three dimensions, with count or any folds. Layer 2.
+// The grouping histogram: by_key of the number of an even bin, or of a key, in one to three dimensions, with count or any folds. Layer 2.
 #pragma once
 
 #include <tally/fold/count.hpp>
@@ -8,11 +8,16 @@
 
 namespace tally::inline v0 {
 
-/// One axis of a histogram.
+/// One axis of a histogram, of even bins or of a bin for every key.
 template <class E>
 struct bins_of_axis {
   E element;
   double low, high;
+  i64 bins;
+};
+template <class E>
+struct keys_of_axis {
+  E element;
   i64 bins;
 };
 /// One axis of a histogram: `bins` even bins of an element expression over [low, high], low < high, both finite.
@@ -21,12 +26,27 @@ constexpr auto even_bins(E element, double low, double high, i64 bins) {
   return bins_of_axis<E>{element, low, high, bins};
 }
 
+/// One axis of a histogram: a bin for every value of an integer element expression in [0, bins).
+template <class E>
+constexpr auto key_bins(E element, i64 bins) {
+  return keys_of_axis<E>{element, bins};
+}
+
 namespace detail {
 template <class A>
 inline constexpr bool is_axis_of_bins = false;
 template <class E>
 inline constexpr bool is_axis_of_bins<bins_of_axis<E>> = true;
+template <class E>
+inline constexpr bool is_axis_of_bins<keys_of_axis<E>> = true;
+template <class A>
+concept axis_of_bins = is_axis_of_bins<A>;
 
+template <class E>
+constexpr auto bin_on(keys_of_axis<E> const& a) {
+  auto const e = as_element<1>(a.element);
+  return call<op::key_bin, std::remove_cvref_t<decltype(e)>, literal<i64>>(make_pack(e, literal<i64>(a.bins)));
+}
 template <class E>
 constexpr auto bin_on(bins_of_axis<E> const& a) {
   auto const e = as_element<1>(a.element);
@@ -37,8 +57,8 @@ template <class Outer>
 constexpr auto bins_beside(Outer const& outer) {
   return outer;
 }
-template <class Outer, class E, class... More>
-constexpr auto bins_beside(Outer const& outer, bins_of_axis<E> const& a, More const&... more) {
+template <class Outer, axis_of_bins A, class... More>
+constexpr auto bins_beside(Outer const& outer, A const& a, More const&... more) {
   auto const inner = bin_on(a);
   auto const both = call<op::bin_beside, Outer, std::remove_cvref_t<decltype(inner)>, literal<i64>>(
       make_pack(outer, inner, literal<i64>(a.bins)));
@@ -48,9 +68,14 @@ constexpr auto bins_beside(Outer const& outer, bins_of_axis<E> const& a, More co
 constexpr i64 all_bins(i64 a, i64 b) {
   return a < 0 || b < 0 ? -1 : a > most_bins || b > most_bins || (b > 0 && a > most_bins / b) ? most_bins + 1 : a * b;
 }
+/// The bounds of axis k where they make no bins.
 template <class E>
-constexpr bool is_sound(bins_of_axis<E> const& a) {
-  return a.low < a.high && a.high - a.low <= stl::numeric_limits<double>::max();
+constexpr unsound_bounds fault_of(int k, bins_of_axis<E> const& a) {
+  return {a.low < a.high && a.high - a.low <= stl::numeric_limits<double>::max() ? -1 : k, a.low, a.high};
+}
+template <class E>
+constexpr unsound_bounds fault_of(int, keys_of_axis<E> const&) {
+  return {-1, 0, 0};
 }
 template <class... Folds, class First, class... Axes>
 constexpr auto histogram_of(pack<Folds...> const& folds, First const& axis, Axes const&... axes) {
@@ -61,8 +86,8 @@ constexpr auto histogram_of(pack<Folds...> const& folds, First const& axis, Axes
       key, bins, {axis.bins, axes.bins...}, {-1, 0, 0}, folds};
   int k = 0;
   auto const look = [&](auto const& a) {
-    if (!is_sound(a) && out.fault.axis < 0)
-      out.fault = {k, a.low, a.high};
+    if (out.fault.axis < 0)
+      out.fault = fault_of(k, a);
     ++k;
   };
   look(axis);
@@ -82,23 +107,23 @@ template <expression E, fold_like... Folds>
 constexpr auto histogram(E element, double low, double high, i64 bins, Folds... folds) {
   return histogram(even_bins(element, low, high, bins), folds...);
 }
-/// In one to three dimensions, an axis each: histogram(even_bins(_1, 0, 1, 64), even_bins(_2, 0, 1, 64)), the first outermost.
-template <class A, fold_like... Folds>
-constexpr auto histogram(bins_of_axis<A> a, Folds... folds) {
+/// In one to three dimensions, an axis each: histogram(key_bins(_2, shops), even_bins(_1, 0, 1, 64)), the first outermost.
+template <detail::axis_of_bins A, fold_like... Folds>
+constexpr auto histogram(A a, Folds... folds) {
   if constexpr (sizeof...(Folds) == 0)
     return detail::histogram_of(make_pack(count), a);
   else
     return detail::histogram_of(make_pack(folds...), a);
 }
-template <class A, class B, fold_like... Folds>
-constexpr auto histogram(bins_of_axis<A> a, bins_of_axis<B> b, Folds... folds) {
+template <detail::axis_of_bins A, detail::axis_of_bins B, fold_like... Folds>
+constexpr auto histogram(A a, B b, Folds... folds) {
   if constexpr (sizeof...(Folds) == 0)
     return detail::histogram_of(make_pack(count), a, b);
   else
     return detail::histogram_of(make_pack(folds...), a, b);
 }
-template <class A, class B, class C, fold_like... Folds>
-constexpr auto histogram(bins_of_axis<A> a, bins_of_axis<B> b, bins_of_axis<C> c, Folds... folds) {
+template <detail::axis_of_bins A, detail::axis_of_bins B, detail::axis_of_bins C, fold_like... Folds>
+constexpr auto histogram(A a, B b, C c, Folds... folds) {
   if constexpr (sizeof...(Folds) == 0)
     return detail::histogram_of(make_pack(count), a, b, c);
   else
