@@ -38,9 +38,12 @@ template <class T, class Sum>
 [[gnu::noinline]] void add_by_hand(std::vector<T> const& x, std::vector<int> const& k, std::vector<Sum>& table) {
   for (std::size_t i = 0; i < x.size(); ++i) table[std::size_t(k[i])] += static_cast<Sum>(x[i]);
 }
-[[gnu::noinline]] void count_by_hand(std::vector<float> const& x, int bins, std::vector<i64>& table) {
-  for (float const v : x)
-    if (v >= 0 && v <= 1) ++table[std::min(std::size_t(v * float(bins)), std::size_t(bins - 1))];
+/// In even bins over [0, high].
+template <class T>
+[[gnu::noinline]] void count_by_hand(std::vector<T> const& x, float high, int bins, std::vector<i64>& table) {
+  float const scale = float(bins) / high;
+  for (T const v : x)
+    if (float const f = float(v); f >= 0 && f <= high) ++table[std::min(std::size_t(f * scale), std::size_t(bins - 1))];
 }
 /// Nanoseconds an element: one thread's processor time, then the wall with all threads.
 template <class One, class All>
@@ -93,14 +96,17 @@ int main(int, char** arguments) {
     auto const floats = from(x, k) | by_key(_2, bins, sum(_1));
     auto const integers = from(whole, k) | by_key(_2, bins, sum(_1));
     auto const counts = from(x) | histogram(0, 1, bins);
+    auto const counts_of_integers = from(k) | histogram(0, bins, bins); // each on an edge
     auto const by_hand = least([&] { add_by_hand(x, k, sums); });
     std::printf("%8d bins:", bins);
     say("f32 fast", n, by_hand, [&] { (void)run(floats, fast, on::cpu.threads(1)); }, [&] { (void)run(floats, fast, on::cpu); });
     say(" f32 exact", n, by_hand, [&] { (void)run(floats, on::cpu.threads(1)); }, [&] { (void)run(floats, on::cpu); });
     say(" i32", n, least([&] { add_by_hand(whole, k, wide); }), [&] { (void)run(integers, on::cpu.threads(1)); },
         [&] { (void)run(integers, on::cpu); });
-    say(" histogram", n, least([&] { count_by_hand(x, bins, wide); }), [&] { (void)run(counts, on::cpu.threads(1)); },
+    say(" histogram", n, least([&] { count_by_hand(x, 1, bins, wide); }), [&] { (void)run(counts, on::cpu.threads(1)); },
         [&] { (void)run(counts, on::cpu); });
+    say(" of i32", n, least([&] { count_by_hand(k, float(bins), bins, wide); }), [&] { (void)run(counts_of_integers, on::cpu.threads(1)); },
+        [&] { (void)run(counts_of_integers, on::cpu); });
     std::printf("\n");
   }
   say_other_folds(n, 0);

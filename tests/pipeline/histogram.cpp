@@ -103,6 +103,23 @@ TEST_CASE("the rough way to the bin of a float ends where the exact one does") {
     }
 }
 
+TEST_CASE("integers, and floats of which many lie on edges, fall where each would alone") {
+  std::mt19937_64 random(9);
+  auto const check = [&]<class T>(std::vector<T> x) {
+    for (T& v : x) v = static_cast<T>(i64(random() % 401) - 60);
+    for (std::size_t i = 0; i < x.size(); i += 97) x[i] = std::numeric_limits<T>::max();
+    for (auto const& [low, high] : {std::pair(0.0, 256.0), std::pair(-10.0, 300.0), std::pair(0.5, 77.25), std::pair(-1e18, 1e19)})
+      for (i64 const bins : {1, 64, 100, 256, 1000})
+        CHECK(values(run(from(x) | histogram(low, high, bins), on::cpu)) == counted_one_by_one(x, uniform_bins::over(low, high, bins), bins));
+  };
+  check(std::vector<u8>(5003));
+  check(std::vector<i16>(5003));
+  check(std::vector<i32>(5003));
+  check(std::vector<u64>(5003));
+  check(std::vector<float>(5003));
+  check(std::vector<double>(5003));
+}
+
 TEST_CASE("any number of threads counts the same, few bins and many, behind filters too") {
   auto const x = numbers(300'000, -1, 11);
   for (i64 const bins : {1, 50, 4096, 200'000}) {

@@ -10,7 +10,7 @@
 namespace tally::inline v0::kernel {
 
 /// Whether a warp folds elements of M by itself, and lanes that add to one of its cells in shared memory wait for each other: where it compares and swaps,
-/// or another block has it. Exact sums are folded digit by digit, and only floats have few of them.
+/// or another block has it. Exact sums of floats are added up as 64 bits; doubles and products have more.
 template <class M, bool InCluster>
 inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)

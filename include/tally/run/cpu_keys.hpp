@@ -90,15 +90,32 @@ TALLY_INLINE void compute_keys(int count, RowOf const& row_of, E const& of, Key*
   E const key = of;
   for (int j = 0; j < count; ++j) keys[j] = key.eval(row_of(j));
 }
+/// The bins of doubles by their edges, as uniform_bins says, a register at a time. x and keys have room for a block.
+TALLY_INLINE void compute_bins_by_edges(int count, uniform_bins const& of, double const* x, i32* __restrict keys) {
+  constexpr int lanes = 4;
+  using numbers = wide<double, lanes>;
+  using integers = wide<i32, lanes>;
+  numbers const first{}, last = first + of.last;
+  for (int j = 0; j < count; j += lanes) {
+    numbers v;
+    load(v, x + j);
+    numbers const free = (v - of.low) * of.scale, bounded = free < last ? free : last;
+    integers const k = __builtin_convertvector(bounded > first ? bounded : first, integers);
+    numbers const at = __builtin_convertvector(k, numbers), lower = of.low + at * of.step, upper = of.low + (at + 1.0) * of.step;
+    auto const below = v < lower, above = (at < last) & (v >= upper), inside = (v >= of.low) & (v <= of.high) & (last >= first);
+    integers const bins = (k + __builtin_convertvector(below, integers) - __builtin_convertvector(above, integers)) | ~__builtin_convertvector(inside, integers);
+    std::memcpy(keys + j, &bins, sizeof bins);
+  }
+}
 /// The bins of x, a register of roughly computed ones at a time: `doubt` is how far from an edge, in bins, one may be wrong. Those that are as near are
-/// computed one by one. x and keys have room for a block.
+/// computed by the edges, one by one if they are few. x and keys have room for a block.
 template <class T>
 TALLY_INLINE void compute_bins(int count, uniform_bins const& of, T low, T scale, T doubt, T const* x, i32* __restrict keys) {
   constexpr int lanes = 32 / int(sizeof(T));
   using numbers = wide<T, lanes>;
   alignas(64) integer_for<T> unsure[keyed_block];
   numbers const behind = numbers{} + (of.last < 0x1p30 ? static_cast<T>(of.last) + T(2.5) : T(0x1p30)), in_front = numbers{} + T(0.5);
-  wide_mask<T, lanes> any{};
+  wide_mask<T, lanes> unsure_of_lane{};
   for (int j = 0; j < count; j += lanes) {
     numbers v;
     load(v, x + j);
@@ -109,14 +126,25 @@ TALLY_INLINE void compute_bins(int count, uniform_bins const& of, T low, T scale
     std::memcpy(keys + j, &bins, sizeof bins);
     wide_mask<T, lanes> const near = ~((beyond > doubt) & (beyond < T(1) - doubt));
     std::memcpy(unsure + j, &near, sizeof near);
-    any |= near;
+    unsure_of_lane -= near;
   }
-  u64 words[sizeof any / sizeof(u64)], some = 0;
-  std::memcpy(words, &any, sizeof any);
-  for (u64 const w : words) some |= w;
-  if (some != 0)
+  integer_for<T> counts[lanes], all = 0;
+  std::memcpy(counts, &unsure_of_lane, sizeof counts);
+  for (auto const n : counts) all += n;
+  if (all > count / 16) {
+    alignas(64) double wide_x[keyed_block];
+    for (int j = 0; j < count; ++j) wide_x[j] = static_cast<double>(x[j]);
+    for (int j = count; j % 4 != 0; ++j) wide_x[j] = 0;
+    compute_bins_by_edges(count, of, wide_x, keys);
+  } else if (all != 0) {
     for (int j = 0; j < count; ++j)
       if (unsure[j] != 0) keys[j] = of(static_cast<double>(x[j]));
+  }
+}
+/// Whether one integer of sixteen, or more, lies on an edge.
+inline bool integers_lie_on_edges(uniform_bins const& of) {
+  auto const is_whole = [](double x) { return x > -0x1p52 && x < 0x1p52 && x == static_cast<double>(static_cast<i64>(x)); };
+  return of.step <= 16 && is_whole(of.step < 1 ? of.scale : of.step) && is_whole(of.low);
 }
 /// Floats that are mostly far from an edge stay floats.
 inline constexpr float doubt_of_floats = 0x1p-9f;
@@ -129,6 +157,8 @@ TALLY_INLINE void compute_keys(int count, RowOf const& row_of, call<op::bin, E, 
     alignas(64) T x[keyed_block];
     for (int j = 0; j < count; ++j) x[j] = static_cast<T>(widen(value.eval(row_of(j))));
     for (int j = count; j % int(32 / sizeof(T)) != 0; ++j) x[j] = T(0);
+    if constexpr (std::is_integral_v<element>)
+      if (integers_lie_on_edges(b)) return compute_bins_by_edges(count, b, static_cast<T const*>(x), keys);
     compute_bins(count, b, low, scale, doubt, static_cast<T const*>(x), keys);
   };
   if constexpr (std::is_same_v<element, float>)
