@@ -58,11 +58,12 @@ int main() {
   lesson.say("latest of those with a flight a day: " + airports[worst] + ", " + gallery::text_of(late[worst]) + " minutes");
   lesson.draw(std::vector<float>(histogram_of.begin(), histogram_of.end()), "flights by minutes late, from -60 to 180, five a bin");
   lesson.draw(std::vector<float>(late.begin(), late.end()), "mean minutes late, airports in alphabetical order");
-  std::vector<std::uint8_t> shades(105 * 4 * 480); // four rows of 480 pixels an airport
-  for (std::size_t i = 0; i < shades.size(); ++i) {
-    auto const* const of_airport = histograms.data() + i / (4 * 480) * 48;
+  std::vector<std::uint8_t> shades; // four rows of 480 pixels an airport
+  for (auto const* of_airport = histograms.data(); of_airport != histograms.data() + 105 * 48; of_airport += 48) {
     auto const most = std::max<std::int64_t>(1, *std::max_element(of_airport, of_airport + 48));
-    shades[i] = static_cast<std::uint8_t>(255 * of_airport[i % 480 / 10] / most);
+    for (int row = 0; row < 4; ++row)
+      for (int bin = 0; bin < 48; ++bin)
+        shades.insert(shades.end(), 10, static_cast<std::uint8_t>(255 * of_airport[bin] / most));
   }
   lesson.draw(shades, 480, "the same histogram of every airport, one a line, as a share of its highest bin");
   return lesson.close();

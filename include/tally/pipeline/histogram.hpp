@@ -77,6 +77,13 @@ template <class E>
 constexpr unsound_bounds fault_of(int, keys_of_axis<E> const&) {
   return {-1, 0, 0};
 }
+template <class... Folds>
+constexpr auto folds_or_count(Folds... folds) {
+  if constexpr (sizeof...(Folds) == 0)
+    return make_pack(count);
+  else
+    return make_pack(folds...);
+}
 template <class... Folds, class First, class... Axes>
 constexpr auto histogram_of(pack<Folds...> const& folds, First const& axis, Axes const&... axes) {
   auto const key = bins_beside(bin_on(axis), axes...);
@@ -110,24 +117,15 @@ constexpr auto histogram(E element, double low, double high, i64 bins, Folds... 
 /// In one to three dimensions, an axis each: histogram(key_bins(_2, shops), even_bins(_1, 0, 1, 64)), the first outermost.
 template <detail::axis_of_bins A, fold_like... Folds>
 constexpr auto histogram(A a, Folds... folds) {
-  if constexpr (sizeof...(Folds) == 0)
-    return detail::histogram_of(make_pack(count), a);
-  else
-    return detail::histogram_of(make_pack(folds...), a);
+  return detail::histogram_of(detail::folds_or_count(folds...), a);
 }
 template <detail::axis_of_bins A, detail::axis_of_bins B, fold_like... Folds>
 constexpr auto histogram(A a, B b, Folds... folds) {
-  if constexpr (sizeof...(Folds) == 0)
-    return detail::histogram_of(make_pack(count), a, b);
-  else
-    return detail::histogram_of(make_pack(folds...), a, b);
+  return detail::histogram_of(detail::folds_or_count(folds...), a, b);
 }
 template <detail::axis_of_bins A, detail::axis_of_bins B, detail::axis_of_bins C, fold_like... Folds>
 constexpr auto histogram(A a, B b, C c, Folds... folds) {
-  if constexpr (sizeof...(Folds) == 0)
-    return detail::histogram_of(make_pack(count), a, b, c);
-  else
-    return detail::histogram_of(make_pack(folds...), a, b, c);
+  return detail::histogram_of(detail::folds_or_count(folds...), a, b, c);
 }
 
 namespace detail {

@@ -90,16 +90,17 @@ TALLY_INLINE void compute_keys(int count, RowOf const& row_of, E const& of, Key*
   E const key = of;
   for (int j = 0; j < count; ++j) keys[j] = key.eval(row_of(j));
 }
-/// The bins of doubles by their edges, as uniform_bins says, a register at a time. x and keys have room for a block.
-TALLY_INLINE void compute_bins_by_edges(int count, uniform_bins const& of, double const* x, i32* __restrict keys) {
+/// The bins of x by their edges, in double as uniform_bins says, a register at a time. x and keys have room for a block.
+template <class T>
+TALLY_INLINE void compute_bins_by_edges(int count, uniform_bins const& of, T const* x, i32* __restrict keys) {
   constexpr int lanes = 4;
   using numbers = wide<double, lanes>;
   using integers = wide<i32, lanes>;
   numbers const first{}, last = first + of.last;
   for (int j = 0; j < count; j += lanes) {
-    numbers v;
-    load(v, x + j);
-    numbers const free = (v - of.low) * of.scale, bounded = free < last ? free : last;
+    wide<T, lanes> given;
+    load(given, x + j);
+    numbers const v = __builtin_convertvector(given, numbers), free = (v - of.low) * of.scale, bounded = free < last ? free : last;
     integers const k = __builtin_convertvector(bounded > first ? bounded : first, integers);
     numbers const at = __builtin_convertvector(k, numbers), lower = of.low + at * of.step, upper = of.low + (at + 1.0) * of.step;
     auto const below = v < lower, above = (at < last) & (v >= upper), inside = (v >= of.low) & (v <= of.high) & (last >= first);
@@ -132,10 +133,7 @@ TALLY_INLINE void compute_bins(int count, uniform_bins const& of, T low, T scale
   std::memcpy(counts, &unsure_of_lane, sizeof counts);
   for (auto const n : counts) all += n;
   if (all > count / 16) {
-    alignas(64) double wide_x[keyed_block];
-    for (int j = 0; j < count; ++j) wide_x[j] = static_cast<double>(x[j]);
-    for (int j = count; j % 4 != 0; ++j) wide_x[j] = 0;
-    compute_bins_by_edges(count, of, wide_x, keys);
+    compute_bins_by_edges(count, of, x, keys);
   } else if (all != 0) {
     for (int j = 0; j < count; ++j)
       if (unsure[j] != 0) keys[j] = of(static_cast<double>(x[j]));
