@@ -53,7 +53,7 @@ public:
   void queue() {
     i64 const over_slots = planning::least_of((r_.f.slots - 1) / chosen_.plan.table.threads_per_block + 1, i64(r_.f.of.target.multiprocessors) * 16);
     if (chosen_.plan.table.sums_in_windows) launch_folds(keyed_phase::aim, part(0, 0), 1, bytes_to_aim_windows);
-    launch_folds(keyed_phase::open, part(0, 0), over_slots, sizeof(u32));
+    launch_folds(keyed_phase::open, part(0, 0), over_slots, sizeof(runs_met));
     for (i64 pass = 0; pass < chosen_.passes; ++pass)
       for (i64 k = 0; k < chosen_.parts; ++k) {
         launch_partition(part(pass, k));

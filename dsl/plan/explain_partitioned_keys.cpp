@@ -19,12 +19,12 @@ void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 parti
   if (found) d.shape = search_of(d);
   d.shape += formatted("elements are brought into the order of {} of {} in tiles of {}, {} of each with its slot, in {} of global memory{}; a block folds what some tiles have "
                        "of a partition in shared memory, {}, and adds it to the slots of all; where a sample says that keys come in runs, elements are folded as they come instead, "
-                       "and a block keeps the first {} that it meets to itself",
+                       "and a block keeps the first {} that it meets in {} neighbours to itself",
                        several(planned.partitions, "partition"), several(p.slots_of_partition, "slot"), p.elements_of_tile(),
                        bytes(double(planning::travelling_bytes(f))), bytes(double(planned.tile_bytes)),
                        (planned.parts > 1 ? formatted(", {} of the source one after the other", several(planned.parts, "part")) : std::string()) +
                            (planned.passes > 1 ? formatted(", in {} that take {} each", several(planned.passes, "turn"), several(planned.of_pass, "partition")) : std::string()),
-                       bytes(double(planned.fold_shared_bytes)), several(p.in_runs.hot_slots, "slot"));
+                       bytes(double(planned.fold_shared_bytes)), several(p.in_runs.hot_slots, "slot"), p.in_runs.turns_of_table * p.in_runs.threads_per_block * p.in_runs.elements_per_load * p.in_runs.loads_in_flight);
   d.shape += windows_of(p.table, f);
   d.cut = formatted("{} of {} threads, {} a thread; folds: {} of {} threads, {} for a tile, {} at once", several(planned.blocks, "block"),
                     p.threads_per_block, several(p.elements_per_thread, "element"), several(d.blocks, "block"), p.table.threads_per_block,

@@ -65,9 +65,9 @@ char const* spell(keys_route r) {
 
 std::string spell(keys_plan const& p) {
   return formatted("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
-                     ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .in_order = {}, .on_rows = {}, .standing = {}, .apart = {}, .threads_per_row = {}, "
+                     ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .turns_of_table = {}, .in_order = {}, .on_rows = {}, .standing = {}, .apart = {}, .threads_per_row = {}, "
                      ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}, .gives_in_bulk = {}, .sums_in_windows = {}, .numbers_in_32 = {}, .cluster_blocks = {}, .slots_in_cluster = {}}}",
-                     spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots,
+                     spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots, p.turns_of_table,
                      p.in_order, p.on_rows, p.standing, p.apart, p.threads_per_row, p.copies, p.hot_keys, p.asks_ahead, p.in_place,
                      p.gives_in_bulk, p.sums_in_windows, p.numbers_in_32, p.cluster_blocks, p.slots_in_cluster);
 }

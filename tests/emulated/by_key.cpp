@@ -241,6 +241,7 @@ TEST_CASE("by_key, emulated: windows that sums have more bits than") {
 TEST_CASE("by_key, emulated: warps of few slots, of numbers anywhere, some of which have none") {
   std::mt19937 random(11);
   std::vector<float> x(6007), near(x.size());
+  std::vector<double> wide(x.size());
   std::vector<i32> keys(x.size());
   std::vector<i8> kept(x.size());
   for (int const most : {3, 40, 150}) { // elements of a run
@@ -250,9 +251,16 @@ TEST_CASE("by_key, emulated: warps of few slots, of numbers anywhere, some of wh
       kept[i] = static_cast<i8>(random() % 5);
       near[i] = static_cast<float>(int(random() % 2001) - 1000);
       x[i] = std::ldexp(near[i], int(random() % 260) - 140);
+      wide[i] = std::ldexp(double(near[i]) + 0x1p-40, i % 3 != 0 ? 0 : int(random() % 2000) - 1000);
     }
+    x[50] = std::numeric_limits<float>::infinity();
+    wide[70] = -std::numeric_limits<double>::infinity();
+    wide[71] = std::numeric_limits<double>::denorm_min();
+    wide[900] = std::numeric_limits<double>::quiet_NaN();
     auto const some = from(x, keys, kept, near) | filter(_3 != 0);
     same<in_tables, in_windows, in_hot_slots, windows_in_hot_slots>(some | by_key(_2, bins, sum(_1), sum(_4).where(_1 > 0.f), count, max(_1), argmax(_4).or_else(-1)));
+    same<in_tables, in_windows, in_hot_slots, windows_in_hot_slots>(some | by_key(_2, bins, variance(_4), sum(_1 * _4)));
+    same<in_windows, in_hot_slots, windows_in_hot_slots>(from(wide, keys, kept) | filter(_3 != 0) | by_key(_2, bins, sum(_1), min(_1)));
     same_as_they_come<in_tables, in_hot_slots>(some | by_key(_2, bins, sum(_4), count));
   }
 }

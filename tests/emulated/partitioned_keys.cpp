@@ -30,7 +30,7 @@ constexpr keys_plan of_block{.route = keys_route::in_shared_memory, .threads_per
                              .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .numbers_in_32 = true, .cluster_blocks = 1, .slots_in_cluster = 0};
 constexpr keys_plan in_runs(int load) {
   keys_plan p = of_block;
-  p.route = keys_route::in_global_memory, p.hot_slots = 16, p.elements_per_load = load, p.loads_in_flight = 2;
+  p.route = keys_route::in_global_memory, p.hot_slots = 16, p.turns_of_table = 1, p.elements_per_load = load, p.loads_in_flight = 2;
   return p;
 }
 /// Partitions of 48 slots, of which the last has fewer, by loads of four elements or one, and threads for the runs of a tile.
@@ -183,4 +183,8 @@ TEST_CASE("partitioned keys, emulated: keys that come in runs are folded as they
   auto shorter = keys;
   for (std::size_t i = 0; i < shorter.size(); ++i) shorter[i] = static_cast<i32>(i / 240);
   same<plan_of<4, 32>, in_windows<4, 32>>(from(x, shorter) | by_key(_2, bins, sum(_1), count), true);
+  for (std::size_t i = 0; i < shorter.size(); ++i) shorter[i] = static_cast<i32>(i / 700 * 16 % bins); // all of which a block would keep in one place
+  same<plan_of<4, 32>, in_windows<4, 32>>(from(x, shorter) | by_key(_2, bins, mean(_1), sum(_1 * _1), min(_1)), true);
+  same<in_windows<1, 32>>(from(x, shorter) | filter(_1 > 0.f) | by_key(_2, bins, sum(_1), max(_1)), true);
+  same<in_windows<4, 32>>(from(x, shorter) | filter(_1 > 1e9f) | by_key(_2, bins, sum(_1), count), false); // nobody is met
 }

@@ -175,4 +175,10 @@ TEST_CASE("partitioned keys: a read that has several parts") {
   for (std::size_t i = 0; i < keys.size(); ++i)
     keys[i] = static_cast<u16>(i * std::size_t(bins) / keys.size() / 2 * 2 + i % 2); // nearly sorted, so that a partition is in few tiles
   partitioned_and_same(from(x, keys) | by_key(_2, bins, sum(cast<float>(_1)), count));
+  tally_test_progress();
+  for (std::size_t i = 0, run = 0, left = 0; i < keys.size(); ++i, --left) { // runs of any length, of which a block folds several tables full
+    if (left == 0) ++run, left = 1 + run * 2654435769u % 4096;
+    keys[i] = static_cast<u16>(run * 7 % std::size_t(bins));
+  }
+  partitioned_and_same(from(x, keys) | filter(_1 != 3) | by_key(_2, bins, sum(cast<float>(_1)), count));
 }

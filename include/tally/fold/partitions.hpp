@@ -37,9 +37,16 @@ struct partitioned_tile {
   TALLY_INLINE constexpr i64 bytes() const { return columns_at() + i64(elements) * column_bytes; }
 };
 
-/// Elements that are looked at to tell whether keys come in runs, of which they are the first and the last, and how many of them have one slot if they do. Runs of 190 are
-/// where both ways take the same: sums of 2^27 sorted f32, runs of 268, 1608 us in partitions and 924 as they come, of 134 1592 and 1693 (H200, 2026-11-28, a program of its own).
-inline constexpr int probes_of_runs = 1024, elements_of_probe = 48, same_in_runs = probes_of_runs / 4 * 3;
+/// How often it is looked at whether keys come in runs, and how many elements there are from the first that is looked at to the last: three of four have one slot at both ends
+/// if keys do, in runs of 44 or more. Sums of 2^27 sorted f32 by 64-bit keys, in partitions and as they come, us: runs of 268 1244, 746, of 134 1588, 951, of 89 1577, 1167, of 67 1585,
+/// 1376, of 34 1618 in partitions (H200, 2026-11-28 20:06 and 20:13, a program of its own).
+inline constexpr int probes_of_runs = 1024, elements_of_probe = 12;
+/// What the probes met, in the memory of the block that looks.
+struct runs_met {
+  u32 probes; ///< with an element at both ends that has a slot
+  u32 same;   ///< of those, with one slot
+  TALLY_INLINE constexpr bool come_in_runs() const { return probes > 0 && 4 * same >= 3 * probes; }
+};
 
 /// The elements of one part of a read, and the partitions that they are in, of all or of some neighbouring ones.
 struct slot_partitions {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/kernel/keyed_cells.cuh>
+#include <tally/kernel/whole_number.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -60,13 +61,6 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
     __device__ __forceinline__ void operator|=(u64 bits) { fold_into<operation::bit_or, Of>(cells::word<word>(base, slots, g, digits), word(bits)); }
   };
   template <class I>
-  struct digits_at {
-    char* base;
-    I slots, g;
-    __device__ __forceinline__ void add(int d, word sum) const { fold_into<operation::add, Of>(cells::word<word>(base, slots, g, d), sum); }
-    __device__ __forceinline__ void special(word came) const { fold_into<operation::bit_or, Of>(cells::word<word>(base, slots, g, digits), came); }
-  };
-  template <class I>
   struct sink {
     digit_words<I> sum;
     special_word<I> special;
@@ -91,30 +85,28 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
     if (s.special != 0)
       special_word<I>{base, slots, g} |= s.special;
   }
+  /// The numbers of a whole warp, V a lane. Away from the loop that asks for it, whose loads in flight need the registers.
   template <class I, int V>
-  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, floats_of_lane<V> const& x) {
-    add_digits_of_warp(digits_at<I>{base, slots, g}, x);
-  }
-  /// The floats of a whole warp, V a lane. Away from the loop that asks for it, whose loads in flight need the registers.
-  template <class Digits, int V>
-  __device__ __noinline__ static void add_digits_of_warp(Digits const to, floats_of_lane<V> const x) {
-    constexpr int of_sum = 4; // digits, of 64 bits and a shift
-    floats_of_lane<V> finite;
-    u32 special = 0;
+  __device__ __noinline__ static void add_of_warp(char* base, I slots, I g, numbers_of_lane<M, V> const x) {
+    numbers_of_lane<M, V> normal;
+    u32 apart = 0;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      bool const is = is_finite(x.of[v]);
-      special |= is ? 0 : u32(special_of(x.of[v]));
-      finite.of[v] = is ? x.of[v] : 0.f;
+      whole_number n;
+      bool const is = x.with(v, [&](auto... of) { return are_normal<M>(n, of...); });
+      normal.put(v, x, is);
+      apart |= u32(!is && !x.with(v, [](auto... of) { return is_zero(of...); })) << v;
     }
-    add_up_warp(finite, 0, [&](i64 sum, int bit) {
-      int const lane = int(threadIdx.x % 32), d = bit / bits_of_digit, up = bit % bits_of_digit, down = lane * bits_of_digit - up;
-      u64 const all = sum < 0 ? u64(0) - u64(sum) : u64(sum), part = (down < 0 ? all << up : down < 64 ? all >> down : 0) & of_digit;
-      if (lane < of_sum && part != 0)
-        to.add(d + lane, sum < 0 ? word(0) - part : part);
+    add_up_warp<64 * M::range::words>(normal, 0, [&](sized_number const& sum, int bit) {
+      int const lane = int(threadIdx.x % 32), down = lane * bits_of_digit - bit % bits_of_digit;
+      u64 const part = (down < 0 ? sum.low << -down : down < 64 ? sum.low >> down | sum.high << 1 << (63 - down) : down < 128 ? sum.high >> (down - 64) : 0) & of_digit;
+      if (part != 0)
+        fold_into<operation::add, Of>(cells::word<word>(base, slots, g, bit / bits_of_digit + lane), sum.negative ? word(0) - part : part);
     });
-    if (u32 const came = __reduce_or_sync(whole_warp, special); came != 0 && threadIdx.x % 32 == 0)
-      to.special(came);
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if ((apart >> v & 1) != 0)
+        x.with(v, [&](auto... of) { add_apart(base, slots, g, of...); });
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {
@@ -157,6 +149,10 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
   }
 
 private:
+  template <class I, class... Vs>
+  __device__ __noinline__ static void add_apart(char* base, I slots, I g, Vs... values) {
+    add(base, slots, g, nullptr, M{}, 0, values...);
+  }
   /// Bits of a digit into a number that has none from `bit` on.
   template <int Words>
   __device__ __forceinline__ static void put_digit(wide_integer<Words>& to, int bit, u64 of) {

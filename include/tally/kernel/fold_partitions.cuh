@@ -87,22 +87,30 @@ public:
   }
 
 private:
-  /// Whether elements that a warp loads at once have one slot, mostly. All threads of a block call it.
+  /// Whether neighbours have one slot, mostly; those that have none are passed over. All threads of a block call it.
   __device__ __forceinline__ void look_for_runs() const {
-    u32& same = *reinterpret_cast<u32*>(this->table);
+    auto& met = *reinterpret_cast<runs_met*>(this->table);
     if (threadIdx.x == 0)
-      same = 0;
+      met = {0, 0};
     __syncthreads();
     i64 const apart = (this->at.extent - elements_of_probe) / probes_of_runs;
     for (int k = int(threadIdx.x); k < probes_of_runs; k += threads) {
       i64 const e = k * apart + scattered(u32(k)) % apart;
-      row_in_bins const first = look_at(this->where, this->p.row_at(e)), last = look_at(this->where, this->p.row_at(e + elements_of_probe - 1));
-      if (first.inside && last.inside && first.bin == last.bin)
-        atomicAdd(&same, 1u);
+      i64 const first = bin_at_or_beside(e, 1), last = bin_at_or_beside(e + elements_of_probe - 1, -1);
+      if (first >= 0 && last >= 0)
+        atomicAdd(&met.probes, 1u), atomicAdd(&met.same, u32(first == last));
     }
     __syncthreads();
     if (threadIdx.x == 0)
-      *from.in_runs = same >= same_in_runs ? 1 : 0;
+      *from.in_runs = met.come_in_runs() ? 1 : 0;
+  }
+  /// The bin of an element, or of the next of a few in that direction that has one, else -1.
+  __device__ __forceinline__ i64 bin_at_or_beside(i64 e, int direction) const {
+#pragma unroll 1
+    for (int k = 0; k < elements_of_probe / 4; ++k)
+      if (auto const in = look_at(this->where, this->p.row_at(e + k * direction)); in.inside)
+        return i64(in.bin);
+    return -1;
   }
   /// Says what is taken at once. Partitions of which a block folds two or more are taken whole, so that one gives their slots, as many by each block; the others by
   /// shares, with which blocks end together.

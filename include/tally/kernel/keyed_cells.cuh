@@ -179,10 +179,12 @@ struct ordered_cell {
   }
   template <class I>
   __device__ __forceinline__ static void add(char* base, I slots, I g, u32*, M const&, i64, T v) {
-    u32 const what = kind_of(v);
-    if (is_number(what))
-      fold_into<meet, Of>(cells::word<word>(base, slots, g, 0), static_cast<word>(ordered_key<Least>(v)));
-    if ((*came(base, slots, g) & what) == 0)
+    u32 const what = kind_of(v), had = *came(base, slots, g);
+    auto* const at = cells::word<word>(base, slots, g, 0);
+    auto const key = static_cast<word>(ordered_key<Least>(v));
+    if (is_number(what) && may_be_better(at, key))
+      fold_into<meet, Of>(at, key);
+    if ((had & what) == 0)
       fold_into<operation::bit_or, Of>(came(base, slots, g), what);
   }
   template <class I>
@@ -219,6 +221,13 @@ struct ordered_cell {
 
 private:
   static constexpr operation meet = Least ? operation::min : operation::max;
+  /// Most elements are no better than what a block has, which a look says: lanes that look at one word do not wait for each other.
+  __device__ __forceinline__ static bool may_be_better(word* at, word one) {
+    if constexpr (Of == owner::block)
+      return Least ? *at > one : *at < one;
+    else
+      return true;
+  }
   static constexpr bool leaves_nan_out = requires { M::number_came; };
   __device__ __forceinline__ static u32 kind_of(T v) {
     if constexpr (leaves_nan_out)

@@ -75,13 +75,10 @@ public:
     if constexpr (Table::lanes_have_cells)
       if (!Table::hot_list().fill(to.hot))
         return keyed_read<without_hot_keys(P), Where, Program, SlotsOfPartition>{where, p, at, to, table}.fold();
-    if constexpr (shared || hot)
-      Table::open_own();
-    if constexpr (copied && P.hot_keys > 0)
-      Table::hot_list().fill(to.hot);
-    feed_all();
-    if constexpr (shared || hot)
-      Table::give_own();
+    if constexpr (P.turns_of_table > 0)
+      fold_table_by_table();
+    else
+      fold_into_table(walk());
   }
   /// Adds copies to the slots that they are copies of.
   __device__ void meet(i64 thread, i64 threads) const {
@@ -135,18 +132,36 @@ protected:
   }
   /// The key at a position of the source.
   __device__ u64 key_at(i64 position) const { return static_cast<u64>(where.key.eval(walk().row_at_position(position))); }
-  /// Feeds every element to the slot of its key.
-  __device__ __forceinline__ void feed_all() const {
+  using Walk = keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program, P.on_rows, P.standing, P.apart>;
+  __device__ __forceinline__ Walk walk() const { return {p, at, block(), blocks()}; }
+  /// Feeds every element of a walk to the slot of its key.
+  __device__ __forceinline__ void feed_all(Walk const& elements) const {
     if constexpr (P.threads_per_row > 0)
       by_rows();
     else
-      by_elements();
-  }
-  __device__ __forceinline__ auto walk() const {
-    return keyed_walk<P.elements_per_load, P.loads_in_flight, ~u32(0), Program, P.on_rows, P.standing, P.apart>{p, at, block(), blocks()};
+      by_elements(elements);
   }
 
 private:
+  /// Folds the elements of a walk, in a table of the block where it has one.
+  __device__ __forceinline__ void fold_into_table(Walk const& elements) const {
+    if constexpr (shared || hot)
+      Table::open_own();
+    if constexpr (copied && P.hot_keys > 0)
+      Table::hot_list().fill(to.hot);
+    feed_all(elements);
+    if constexpr (shared || hot)
+      Table::give_own();
+  }
+  /// Folds neighbouring turns in one table after the other, as many tables by each block, and as many turns in each.
+  __device__ __forceinline__ void fold_table_by_table() const {
+    i64 const of_turn = i64(blockDim.x) * P.elements_per_load * P.loads_in_flight, turns = (at.extent + of_turn - 1) / of_turn, most = blocks() * P.turns_of_table;
+    i64 const tables = (turns + most - 1) / most * blocks(), of_table = (turns + tables - 1) / tables;
+    for (i64 turn = block() * of_table; turn < turns; turn += blocks() * of_table) {
+      fold_into_table(Walk{p, at, turn, 1, (turn + of_table) * of_turn});
+      __syncthreads(); // other threads gave what this one empties next
+    }
+  }
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
   __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots, at.groups); }
 
@@ -161,7 +176,7 @@ private:
   }
   __device__ __forceinline__ char* home_of(place_of_slot to_slot, int i) const { return to_slot.in_copies ? copies_of(i) : cells_of(i); }
   /// Strays are told in a second walk, so that the first one has no branch for them: they end in an error.
-  __device__ __forceinline__ void by_elements() const {
+  __device__ __forceinline__ void by_elements(Walk const& elements) const {
     bool strays = false;
     [[maybe_unused]] u32 const counts = one_count ? kept_address(own_cells(0) + sizeof(unsigned) * own_cell(0, threadIdx.x)) : 0;
     auto const feed = [&](auto const& r, i64 groups, i64 kept) {
@@ -188,14 +203,14 @@ private:
       Table::add_rows(row_at, slot, whole_block);
     };
     if constexpr (P.in_order && Table::looks_for_few_slots)
-      walk().in_order(feed_one, feed_load, to_the_end{});
+      elements.in_order(feed_one, feed_load, to_the_end{});
     else if constexpr (P.in_order)
-      walk().in_order(feed_one, to_the_end{});
+      elements.in_order(feed_one, to_the_end{});
     else
-      walk().place_by_place([&](auto const& r, i64 kept) { feed(r, at.groups, kept); }, to_the_end{});
+      elements.place_by_place([&](auto const& r, i64 kept) { feed(r, at.groups, kept); }, to_the_end{});
     if constexpr (!Where::drops_strays)
       if (__syncthreads_or(strays))
-        walk().once_more([&](auto const& r) { bin_of(where, r, to.stray); });
+        elements.once_more([&](auto const& r) { bin_of(where, r, to.stray); });
   }
 
   /// The bin of the element at a position of the source, or -1.

@@ -291,7 +291,7 @@ public:
         auto const& l = get<i>(p.leaves);
         using M = typename nth_t<i, Leaves...>::monoid_type;
         reach<i, Of>(g);
-        if constexpr (!adds_once_a_warp<M, in_cluster>) {
+        if constexpr (!adds_once_a_warp<M, in_cluster, hot>) {
           for (int v = 0; v < V; ++v)
             if (takes(v))
               add_one<i, Of>(row_at(v), count, slot, base_of(i), g);
@@ -308,7 +308,7 @@ public:
     });
   }
   /// Whether a warp whose elements have few slots adds once to each.
-  static constexpr bool looks_for_few_slots = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>);
+  static constexpr bool looks_for_few_slots = (shared || hot) && (false || ... || adds_once_a_warp<typename Leaves::monoid_type, in_cluster, hot>);
   /// Feeds V rows of a lane to their slots, or nobody's; whole: all lanes of the warp have some.
   template <int V, class RowAt>
   __device__ __forceinline__ void add_rows(RowAt const& row_at, unsigned const (&slot)[V], bool whole) const {
@@ -316,8 +316,12 @@ public:
       return;
 #pragma unroll
     for (int v = 0; v < V; ++v)
-      if (slot[v] != nobody)
-        add(row_at(v), slot[v]);
+      if (slot[v] != nobody) {
+        if constexpr (adds_slot_by_slot)
+          add_alone(p, to, slots, table, row_at(v), slot[v]);
+        else
+          add(row_at(v), slot[v]);
+      }
   }
   template <owner Of, class Row, class I, class CellsOf>
   __device__ __forceinline__ void add_to(Row const& r, I count, I slot, CellsOf const& base_of, i64 g) const {
@@ -353,7 +357,14 @@ public:
 private:
   /// Whether it does so for several: where keys come in runs, and no exact sum is added element by element; else that would take registers that other warps need.
   static constexpr bool adds_slot_by_slot =
-      hot && (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits || adds_once_a_warp<typename Leaves::monoid_type, in_cluster>));
+      hot && (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits || adds_once_a_warp<typename Leaves::monoid_type, in_cluster, hot>));
+  /// Feeds one row to a slot where most warps have few slots: in a function of its own, so that they go through little code and have the registers.
+  template <class Row>
+  __device__ __noinline__ static void add_alone(Program const& p, keyed_memory const& to, i64 slots, char* table, Row r, unsigned slot) {
+    keyed_table of_row{p, to, slots, table};
+    of_row.aim();
+    of_row.add(r, slot);
+  }
   /// Feeds V rows of every lane of a warp that have few slots, or one.
   template <int V, class RowAt>
   __device__ __forceinline__ bool add_few(RowAt const& row_at, unsigned const (&slot)[V]) const {

@@ -128,7 +128,8 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>, OnRows, St
   static constexpr int columns = int(sizeof...(Columns));
   program<pack<Columns...>, Leaves...> const& p;
   axes_layout const& at;
-  i64 block, blocks; ///< which of how many share the elements
+  i64 block, blocks; ///< which of how many share the elements: the turn that is taken first, and how many from one to the next
+  i64 end = cuda::std::numeric_limits<i64>::max(); ///< of the elements that it takes, in order
 
   template <class Feed, class More>
   __device__ __forceinline__ void in_order(Feed const& feed, More const& more) const {
@@ -142,11 +143,11 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>, OnRows, St
   template <class Feed, class FeedLoad, class More>
   __device__ __forceinline__ void in_order(Feed const& feed, FeedLoad const& feed_load, More const& more) const {
     i64 const tile = i64(blockDim.x) * V;
-    i64 const step = tile * U * blocks, whole = at.extent - at.extent % V, begin = tile * U * block + threadIdx.x * V;
+    i64 const step = tile * U * blocks, whole = at.extent - at.extent % V, begin = tile * U * block + threadIdx.x * V, last = end < at.extent ? end : at.extent;
     using place = cuda::std::conditional_t<OnRows, place_on_rows, place_in_order>;
     place next(at, begin);
     place const to_next(at, tile), to_first(at, step - U * tile);
-    for (i64 first = begin; first < at.extent && more(); first += step) {
+    for (i64 first = begin; first < last && more(); first += step) {
       bool const whole_turn = first - threadIdx.x * V + tile * U <= whole;
       rows_beside<V, Standing, Apart, Columns...> rows[U];
       place const start = next;
@@ -183,7 +184,7 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>, OnRows, St
   template <class Feed>
   __device__ void once_more(Feed const& feed) const {
     i64 const elements = at.extent * at.groups, of_turn = i64(blockDim.x) * V * U;
-    for (i64 turn = of_turn * block; turn < elements; turn += of_turn * blocks)
+    for (i64 turn = of_turn * block; turn < elements && turn < end; turn += of_turn * blocks)
       for (i64 t = turn + threadIdx.x; t < elements && t < turn + of_turn; t += blockDim.x)
         feed(row_of_number(t));
     if (block == 0 && threadIdx.x < elements % V) // the last ones, which are no whole load

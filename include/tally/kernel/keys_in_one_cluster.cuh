@@ -35,7 +35,7 @@ public:
     if (threadIdx.x == 0)
       to.stray[0] = ~u64(0);
     Read::Table::open_own();
-    Read::feed_all();
+    Read::feed_all(Read::walk());
     meet_cluster();
     answer_part(nodes, out);
     if constexpr (!Where::drops_strays)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sum of one word of every lane of a warp, with the carries: redux.sync adds up 32 bits, so halves of them have room; and of floats. Layer 4.
+// The sum of one word of every lane of a warp, with the carries: redux.sync adds up 32 bits, so halves of them have room. Layer 4.
 #pragma once
 
 #include <tally/base/numbers.hpp>
@@ -15,48 +15,49 @@ __device__ __forceinline__ u64 sum_of_warp(u32 x) {
 __device__ __forceinline__ i64 sum_of_warp(i32 x) {
   return i64(__reduce_add_sync(whole_warp, u32(x) & 0xffffu)) + i64(__reduce_add_sync(whole_warp, x >> 16)) * 65536;
 }
-/// Of numbers below 2^58: three pieces.
-__device__ __forceinline__ i64 sum_of_warp(i64 x) {
-  constexpr int bits = 27;
-  constexpr u32 of_piece = (u32(1) << bits) - 1;
-  u32 const low = __reduce_add_sync(whole_warp, u32(x) & of_piece), middle = __reduce_add_sync(whole_warp, u32(x >> bits) & of_piece);
-  return (i64(__reduce_add_sync(whole_warp, i32(x >> 2 * bits))) << 2 * bits) + (i64(middle) << bits) + low;
-}
-
-/// V floats of a lane, handed over in registers.
-template <int V>
-struct floats_of_lane {
-  float of[V];
+/// A whole number of 128 bits: size and sign.
+struct sized_number {
+  u64 low, high;
+  bool negative;
 };
-/// What the finite floats of a warp add up to, V a lane: take(sum, bit), sum * 2^bit units of the least float above zero, is called by the whole warp, first of
-/// the floats that lie up to 30 binades below the largest, then of those that do so of what is left. None has a bit below `lowest`.
-template <int V, class Take>
-__device__ __forceinline__ void add_up_warp(floats_of_lane<V> const& x, int lowest, Take const& take) {
-  constexpr int binades = 30;
-  static_assert(V <= 8, "what a lane adds up stays below 2^58");
-  u32 left[V], others;
-#pragma unroll
-  for (int v = 0; v < V; ++v)
-    left[v] = bits_as<u32>(x.of[v]);
-  do {
-    u32 most = 0;
-#pragma unroll
-    for (int v = 0; v < V; ++v)
-      most = (left[v] & 0x7fffffffu) > most ? left[v] & 0x7fffffffu : most;
-    int const top = int(__reduce_max_sync(whole_warp, most) >> 23) - 1, bit = top - binades > lowest ? top - binades : lowest;
-    i64 sum = 0;
-    others = 0;
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      u32 const exponent = left[v] << 1 >> 24;
-      int const at = (exponent != 0 ? int(exponent) - 1 : 0) - bit, fraction = int((left[v] & 0x7fffffu) | u32(exponent != 0) << 23);
-      bool const here = at >= 0;
-      sum += i64(i32(left[v]) < 0 ? -fraction : fraction) * i64(here ? i32(1) << (at & 31) : 0);
-      left[v] = here ? 0 : left[v];
-      others |= left[v] & 0x7fffffffu;
-    }
-    take(sum_of_warp(sum), bit);
-  } while (__any_sync(whole_warp, others != 0));
+/// A whole number that fractions of 24 bits are added to, times 2^up with up to `binades`, or taken away from; none where up is below zero.
+struct one_word {
+  static constexpr int binades = 30;
+  i64 sum;
+  __device__ __forceinline__ void add(u32 fraction, int up, bool negative) { sum += i64(negative ? -i32(fraction) : i32(fraction)) * i64(up >= 0 ? i32(1) << (up & 31) : 0); }
+  __device__ __forceinline__ sized_number sized() const { return {sum < 0 ? u64(0) - u64(sum) : u64(sum), 0, sum < 0}; }
+};
+/// The same of fractions of 56 bits.
+struct two_words {
+  static constexpr int binades = 63, bits_of_fraction = 56;
+  u64 low, high;
+  __device__ __forceinline__ void add(u64 fraction, int up, bool negative) {
+    u64 const sign = negative ? ~u64(0) : 0, below = (fraction << up) ^ sign, above = (fraction >> 1 >> (63 - up)) ^ sign, sum = low + below;
+    low = sum + u64(negative);
+    high += above + u64(sum < below) + u64(low < sum);
+  }
+  __device__ __forceinline__ sized_number sized() const {
+    bool const negative = high >> 63 != 0;
+    return negative ? sized_number{u64(0) - low, ~high + u64(low == 0), true} : sized_number{low, high, false};
+  }
+};
+inline constexpr int bits_of_piece = 27;
+/// Bits of a number from one on, summed where they have room.
+__device__ __forceinline__ u64 sum_of_pieces(u64 from) {
+  return __reduce_add_sync(whole_warp, u32(from) & ((u32(1) << bits_of_piece) - 1));
+}
+/// Of numbers below 2^58: three pieces.
+__device__ __forceinline__ one_word sum_of_warp(one_word const& x) {
+  u64 const sum = u64(x.sum), lower = sum_of_pieces(sum) + (sum_of_pieces(sum >> bits_of_piece) << bits_of_piece);
+  return {i64(lower + (u64(i64(__reduce_add_sync(whole_warp, i32(x.sum >> 2 * bits_of_piece)))) << 2 * bits_of_piece))};
+}
+/// Of numbers below 2^123: five.
+__device__ __forceinline__ two_words sum_of_warp(two_words const& x) {
+  constexpr int bits = bits_of_piece;
+  u64 const lower = sum_of_pieces(x.low) + (sum_of_pieces(x.low >> bits) << bits);
+  u64 const middle = sum_of_pieces(x.low >> 2 * bits | x.high << (64 - 2 * bits)) + (sum_of_pieces(x.high >> (3 * bits - 64)) << bits);
+  u64 const upper = u64(i64(__reduce_add_sync(whole_warp, i32(i64(x.high) >> (4 * bits - 64))))) << (4 * bits - 64), low = lower + (middle << 2 * bits);
+  return {low, (middle >> (64 - 2 * bits)) + upper + u64(low < lower)};
 }
 
 } // namespace tally::inline v0::kernel

@@ -8,58 +8,6 @@
 
 namespace tally::inline v0::kernel {
 
-/// A number or product as a whole number of 128 bits: sign and fraction * 2^bit.
-struct whole_number {
-  u64 low, high;
-  int bit;
-  bool negative;
-  /// Limb i of the fraction times 2^shift, of less than 32.
-  __device__ __forceinline__ u32 limb(int i, int shift) const { return u32((u64(piece(i)) << 32 | piece(i - 1)) << shift >> 32); }
-
-private:
-  __device__ __forceinline__ u32 piece(int i) const {
-    u64 const half = i < 2 ? low : high;
-    return i < 0 || i > 3 ? 0 : u32(i % 2 == 0 ? half : half >> 32);
-  }
-};
-/// Whether numbers are all neither zero nor below the normal ones, infinite or none, and their product.
-template <class M, class... Vs>
-__device__ __forceinline__ bool are_normal(whole_number& product, Vs... values) {
-  static_assert(M::factors == int(sizeof...(Vs)) && M::factors <= 4);
-  using shape = float_shape<typename M::number>;
-  using B = typename shape::bits;
-  constexpr int stored = shape::precision - 1;
-  u64 fraction[M::factors];
-  bool normal = true;
-  int k = 0;
-  product = {0, 0, 0, false};
-  auto const take = [&](typename M::number x) {
-    B const b = bits_as<B>(x);
-    unsigned const bit = unsigned(b << 1 >> (stored + 1)) - 1;
-    normal = normal && bit < unsigned(2 * shape::highest - 2);
-    product.bit += int(bit);
-    product.negative = product.negative != (b >> (8 * sizeof(B) - 1) != 0);
-    fraction[k++] = (b & ((B(1) << stored) - 1)) | B(1) << stored;
-  };
-  (take(static_cast<typename M::number>(values)), ...);
-  if constexpr (M::factors == 1)
-    product.low = fraction[0];
-  else if constexpr (bits_of_number<M> <= 64)
-    product.low = fraction[0] * fraction[1];
-  else if constexpr (M::factors == 2)
-    multiply(fraction[0], fraction[1], product.low, product.high);
-  else if constexpr (M::factors == 3)
-    multiply(fraction[0] * fraction[1], fraction[2], product.low, product.high);
-  else
-    multiply(fraction[0] * fraction[1], fraction[2] * fraction[3], product.low, product.high);
-  return normal;
-}
-/// Whether a product of numbers is zero, and not none.
-template <class... Vs>
-__device__ __forceinline__ bool is_zero(Vs... values) {
-  return are_finite(values...) && (false || ... || (values == Vs(0)));
-}
-
 /// The cell of all of one fold, of a slot that has bits in no window, the first of its digits being there.
 struct cell_of_all {
   char* base;
@@ -99,9 +47,9 @@ struct window_cell {
       add_beyond(to_all(), m, static_cast<typename M::number>(values)...);
     }
   }
-  /// The floats of a whole warp, V a lane.
+  /// The numbers of a whole warp, V a lane.
   template <class I, class ToAll, int V>
-  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, int first, ToAll const& to_all, M const& m, floats_of_lane<V> const& x) {
+  __device__ __forceinline__ static void add_of_warp(char* base, I slots, I g, int first, ToAll const& to_all, M const& m, numbers_of_lane<M, V> const& x) {
     if (left_of_warp const left = add_near_of_warp(base, slots, g, first, x); (left.far | u32(left.above)) != 0)
       add_left(to_all(), m, first, x, left);
   }
@@ -214,40 +162,39 @@ private:
     word const one = word(1) << bit % bits_of_digit;
     fold_into<operation::add, owner::all>(cells::word<word>(to.base, to.slots, to.g, bit / bits_of_digit), up ? one : word(0) - one);
   }
-  /// What a lane has of a warp's floats that its cell does not take: a bit for each of the lane that lies in no window, and what limbs carried out.
+  /// What a lane has of a warp's numbers that its cell does not take: a bit for each of the lane that lies in no window, and what limbs carried out.
   struct left_of_warp {
     u32 far;
     int above;
   };
   /// Away from the loop that asks for it, whose loads in flight need the registers.
   template <class I, int V>
-  __device__ __noinline__ static left_of_warp add_near_of_warp(char* base, I slots, I g, int first, floats_of_lane<V> const x) {
-    static_assert(binades_of_window<M> + 32 <= 32 * limbs, "what is summed at a bit up to 30 below the highest ends in the window");
-    floats_of_lane<V> near;
+  __device__ __noinline__ static left_of_warp add_near_of_warp(char* base, I slots, I g, int first, numbers_of_lane<M, V> const x) {
+    static_assert(bits_of_number<M> + binades_of_window<M> + 8 <= 32 * limbs, "what a warp adds up ends in the window");
+    numbers_of_lane<M, V> near;
     left_of_warp left{};
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       whole_number n;
-      bool const is = fits(n, first, x.of[v]);
-      near.of[v] = is ? x.of[v] : 0.f;
-      left.far |= is || bits_as<u32>(x.of[v]) << 1 == 0 ? 0 : 1u << v;
+      bool const is = x.with(v, [&](auto... of) { return fits(n, first, of...); });
+      near.put(v, x, is);
+      left.far |= u32(!is && !x.with(v, [](auto... of) { return is_zero(of...); })) << v;
     }
-    add_up_warp(near, first, [&](i64 sum, int bit) {
-      u64 const all = sum < 0 ? u64(0) - u64(sum) : u64(sum);
+    add_up_warp<binades_of_window<M>>(near, first, [&](sized_number const& sum, int bit) {
       int const up = bit - first;
       if (threadIdx.x % 32 == 0)
-        left.above += int(add_limbs<limbs>(base, slots, g, {all << up, all >> 1 >> (63 - up), 0, sum < 0}));
+        left.above += int(add_limbs<limbs>(base, slots, g, {sum.low << up, sum.high << up | sum.low >> 1 >> (63 - up), 0, sum.negative}));
     });
     return left;
   }
   template <int V>
-  __device__ __noinline__ static void add_left(cell_of_all const& to, M const& m, int first, floats_of_lane<V> const x, left_of_warp left) {
+  __device__ __noinline__ static void add_left(cell_of_all const& to, M const& m, int first, numbers_of_lane<M, V> const x, left_of_warp left) {
     for (; left.above != 0; left.above += left.above > 0 ? -1 : 1)
       carry_out(to, first, left.above > 0);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       if ((left.far >> v & 1) != 0)
-        add_beyond(to, m, x.of[v]);
+        x.with(v, [&](auto... of) { add_beyond(to, m, of...); });
   }
   template <class... Vs>
   __device__ __noinline__ static void add_beyond(cell_of_all const& to, M const& m, Vs... values) {

@@ -9,14 +9,15 @@
 
 namespace tally::inline v0::kernel {
 
-/// Whether a warp folds elements of M by itself, and lanes that add to one of its cells in shared memory wait for each other: where it compares and swaps,
-/// or another block has it. Exact sums of floats are added up as 64 bits; doubles and products have more.
-template <class M, bool InCluster>
+/// Whether a warp folds elements of M by itself, and lanes that add to one of its cells wait for each other: in shared memory where it compares and swaps, or another
+/// block has it; and, of the least and greatest, where what a block has not kept goes to global memory, for there nobody looks first whether it is better.
+template <class M, bool InCluster, bool Hot>
 inline constexpr bool adds_once_a_warp = [] {
   if constexpr (constexpr cell_kind kind = cell_of<M>::kind; kind == cell_kind::digits)
-    return M::factors == 1 && cuda::std::same_as<typename M::number, float>;
+    return adds_up_in_words<M>;
   else
-    return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked || kind == cell_kind::placed;
+    return InCluster || kind == cell_kind::wrapped || kind == cell_kind::bits || kind == cell_kind::added || kind == cell_kind::checked || kind == cell_kind::placed ||
+           (Hot && kind == cell_kind::ordered);
 }();
 
 /// The slot of who has none: the greatest of unsigned numbers, the least of signed ones.
@@ -50,7 +51,7 @@ __device__ __forceinline__ bool warp_has_one(unsigned const (&slots)[V], unsigne
   return __all_sync(whole_warp, least == one || least == nobodys_slot);
 }
 /// Of so few lanes that have others than the lane in front began with, or several, it pays to fold slot by slot.
-inline constexpr int most_changes = 3;
+inline constexpr int most_changes = 6;
 /// Whether the elements of a whole warp, V a lane, have few slots, in runs.
 template <int V>
 __device__ __forceinline__ bool warp_has_few(unsigned const (&slots)[V]) {
@@ -83,14 +84,19 @@ __device__ __forceinline__ auto root_of_warp(M const& m, typename M::state const
   return finish_trees<1>([&](auto const& a, auto const& b) { return m.combine(a, b); }, s);
 }
 
-/// The floats of those of V rows of a lane that takes(v), of an exact sum.
+/// The numbers of those of V rows of a lane that takes(v), of an exact sum; zero stands for the others.
 template <int V, class Leaf, class RowAt, class Takes>
 __device__ __forceinline__ auto numbers_of(Leaf const& l, RowAt const& row_at, Takes const& takes) {
-  floats_of_lane<V> x;
+  using M = cuda::std::remove_cvref_t<decltype(l.monoid)>;
+  numbers_of_lane<M, V> x;
 #pragma unroll
   for (int v = 0; v < V; ++v) {
     auto const r = row_at(v);
-    x.of[v] = takes(v) && l.mask.eval(r) ? static_cast<float>(l.values.first.eval(r)) : 0.f;
+    bool const has = takes(v) && l.mask.eval(r);
+    unpack([&](auto const&... value) {
+      int k = 0;
+      ((x.of[v][k++] = has ? static_cast<typename M::number>(value.eval(r)) : typename M::number(0)), ...);
+    }, l.values);
   }
   return x;
 }

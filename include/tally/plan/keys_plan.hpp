@@ -25,6 +25,7 @@ struct keys_plan {
   int replicas;          ///< shared: tables of a block, that neighbouring threads take in turn
   int ranges;            ///< shared: a block has this part of the slots, and passes over the others
   int hot_slots;         ///< global: slots that a block keeps to itself, those it meets first; a power of two, or 0
+  int turns_of_table;    ///< neighbouring turns, at most, that a block folds in one table of its own, before it takes the next; 0: blocks take turns one after the other
   bool in_order;         ///< elements are neighbours in every column, or on rows; of rows of slots: they lie along one axis
   bool on_rows;          ///< along one axis or two, whatever their steps: a walk reckons the next place from the last
   int standing;          ///< on rows: bit c is set where column c is the same for the neighbours of a load

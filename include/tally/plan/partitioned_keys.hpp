@@ -119,6 +119,13 @@ constexpr int slots_kept_in_runs(keys_facts const& f) {
     slots /= 2;
   return slots;
 }
+/// Turns of neighbours that a block folds in one such table: as many elements as its slots have where runs are just worth it, and so many that emptying and giving
+/// the table is little beside them.
+constexpr int turns_of_table(keys_plan const& in_runs) {
+  constexpr int elements_of_run = 64, least = 1 << 17;
+  int const elements = in_runs.hot_slots * elements_of_run, of_turn = in_runs.threads_per_block * in_runs.elements_per_load * in_runs.loads_in_flight;
+  return (elements < least ? least : elements) / of_turn;
+}
 
 } // namespace planning
 
@@ -140,6 +147,7 @@ constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& 
   p.in_runs.hot_slots = planning::slots_kept_in_runs(f);
   p.in_runs.elements_per_load = planning::aligned_for(f.of, planning::neighbours_of_walk) ? planning::neighbours_of_walk : 1;
   p.in_runs.loads_in_flight = 2;
+  p.in_runs.turns_of_table = planning::turns_of_table(p.in_runs);
   p.slots_of_partition = int(planning::slots_of_partition(f));
   p.elements_per_thread = planning::partitioned_of_thread(f);
   p.elements_per_load = p.in_runs.elements_per_load;
