@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 int main() {
   using namespace tally;
   gallery::lesson lesson{"Flights by airport",
                          "by_key folds the elements that have one key, here the number of the airport that was flown "
-                         "to; a histogram is by_key of the number of a bin, and with an axis of keys there is one for every airport. Sums of floats by key are correctly "
+                         "to; a histogram is by_key of the number of a bin, and with an axis of keys there is one for every airport. group_by "
+                         "finds the keys by itself, several beside each other too. Sums of floats by key are correctly "
                          "rounded, so that threads may meet them in any order and the bits stay."};
   auto const delay = gallery::read_npy<float>("flights_arr_delay.npy");
   auto const destination = gallery::read_npy<std::uint8_t>("flights_destination.npy");
@@ -51,6 +53,25 @@ int main() {
   for (std::size_t i = 0; i < delay.size(); ++i)
     if (double(delay[i]) > usual_minutes) ++later_by_hand[destination[i]];
   lesson.all_same("flights later than the mean of all, by airport", later, later_by_hand);
+
+  // keys that nobody knows beforehand: a route is where to and how far, for New York has three airports
+  auto const miles = gallery::read_npy<std::int16_t>("flights_distance.npy");
+  auto const [to, far, landed_of_route, late_of_route] = run(from(destination, miles, delay) | filter(!is_nan(_3)) | group_by(_1, _2, count, mean(_3)));
+  std::map<std::pair<std::uint8_t, std::int16_t>, std::int64_t> routes;
+  for (std::size_t i = 0; i < delay.size(); ++i)
+    if (!std::isnan(delay[i])) ++routes[{destination[i], miles[i]}];
+  std::vector<std::uint8_t> to_by_hand;
+  std::vector<std::int16_t> far_by_hand;
+  std::vector<std::int64_t> landed_by_hand;
+  for (auto const& [route, n] : routes) to_by_hand.push_back(route.first), far_by_hand.push_back(route.second), landed_by_hand.push_back(n);
+  lesson.all_same("where the routes lead", to, to_by_hand);
+  lesson.all_same("and how far", far, far_by_hand);
+  lesson.all_same("flights that landed, by route", landed_of_route, landed_by_hand);
+  std::size_t latest = 0;
+  for (std::size_t k = 0; k < late_of_route.size(); ++k)
+    if (landed_of_route[k] >= 365 && late_of_route[k] > late_of_route[latest]) latest = k;
+  lesson.say("latest of those with a flight a day, of " + std::to_string(to.size()) + " routes: " + std::to_string(far[latest]) + " miles to " + airports[to[latest]] + ", " +
+             gallery::text_of(late_of_route[latest]) + " minutes");
 
   std::size_t worst = 0;
   for (std::size_t k = 0; k < airports.size(); ++k)

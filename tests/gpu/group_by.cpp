@@ -137,6 +137,19 @@ TEST_CASE("matrices: keys of rows, of elements, and of their axes; strided colum
   same_on_both(from(every(x.data(), 20'000, 3), every(of_element.data(), 20'000, 3)) | group_by(_2, sum(_1)));
 }
 
+TEST_CASE("several keys beside each other, of every width") {
+  if (no_kernels()) return;
+  for (std::size_t const n : {1u, 5000u, 300'000u}) {
+    auto const x = uneven_numbers<float>(n);
+    auto const town = some_keys<i32>(n, 300);
+    auto const day = some_keys<i16>(n, 40);
+    auto const kind = some_keys<u8>(n, 9);
+    same_on_both(from(town, day, x) | group_by(_1, _2, sum(_3), count));
+    same_on_both(from(kind, day, town, x) | group_by(_2, _1 > 100, _3, mean(_4), max(_4)));
+    same_on_both(from(kind, town, x) | filter(_3 > 0.f) | group_by(_1, cast<i32>(_2 / 7), min(_3)));
+  }
+}
+
 TEST_CASE("nothing: no elements, and beside other groupings") {
   if (no_kernels()) return;
   std::vector<float> const nothing;

@@ -67,6 +67,40 @@ TEST_CASE("many keys, any number of threads: the same as a map, and the bits of 
   CHECK(std::get<1>(quick)(0) == doctest::Approx(expected_sums[0]));
 }
 
+TEST_CASE("several keys: an array of each, sorted by the first, then by the second") {
+  std::vector<int> const town{3, -1, 3, -1, 3, 7};
+  std::vector<unsigned char> const day{2, 200, 1, 200, 2, 0};
+  std::vector<float> const x{1, 2, 3, 4, 5, 6};
+  auto const by_both = from(town, day, x) | group_by(_1, _2, sum(_3), count);
+  auto const [towns, days, sums, counts] = run(by_both);
+  static_assert(std::is_same_v<decltype(towns), mdarray<int, 1> const> && std::is_same_v<decltype(days), mdarray<unsigned char, 1> const>);
+  CHECK(values(towns) == std::vector<int>{-1, 3, 3, 7});
+  CHECK(values(days) == std::vector<unsigned char>{200, 1, 2, 0});
+  CHECK(values(sums) == std::vector<float>{6, 3, 6, 6});
+  CHECK(values(counts) == std::vector<i64>{2, 1, 2, 1});
+  CHECK(text_of(by_both) == "from(i32[6], u8[6], f32[6]) | reduce(group_by(_1, _2, sum(_3), count))");
+
+  std::mt19937 random(2);
+  std::vector<i16> one(20'000);
+  std::vector<i32> other(one.size());
+  std::map<std::tuple<i16, bool, i32>, i64> groups;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    one[i] = static_cast<i16>(random() % 40 * 1600 - 32000);
+    other[i] = static_cast<i32>(random() % 30 * 140'000'000 - 2'100'000'000);
+    ++groups[{one[i], i % 3 == 0, other[i]}];
+  }
+  auto const [k1, k2, k3, met] = run(from(one, other) | group_by(_1, tally::index % 3 == 0, _2, count));
+  REQUIRE(k1.size() == groups.size());
+  bool same = true;
+  std::size_t k = 0;
+  for (auto const& [key, n] : groups) {
+    same = same && key == std::tuple(k1.data()[k], k2.data()[k], k3.data()[k]) && met.data()[k] == n;
+    ++k;
+  }
+  CHECK(same);
+  CHECK(run(from(one, other) | filter(_2 == 1) | group_by(_1, _2, count)) == std::tuple(mdarray<i16, 1>({0}), mdarray<i32, 1>({0}), mdarray<i64, 1>({0})));
+}
+
 TEST_CASE("a GPU takes what it takes by keys of a known range") {
   std::vector<float> const x{1, 2, 4};
   std::vector<int> const key{7, -7, 7};

@@ -120,6 +120,7 @@ TEST_CASE("exact sums by key have windows of digits, of numbers and of products 
 TEST_CASE("narrow keys, conditions, filters, matrices, functions and structs of the user's own, every kind of cell") {
   auto const& chip = targets::h200;
   compiles(from(x, made_up<i8>(1 << 20)) | group_by(_2, count), chip);
+  compiles(from(x, made_up<i8>(1 << 20), keys) | group_by(_2, _1 > 0.5f, cast<int>(_3 / 7), sum(_1), count), chip);
   compiles(from(x) | group_by(_1 > 0.5f, count, mean(_1)), chip);
   compiles(from(x, keys) | filter(_1 > 0.f) | map(_2 / 7, _1 * _1) | group_by(_1, sum(_2), max(_2), argmin(_2)), chip);
   compiles(from(shaped(x, 1 << 10, 1 << 10), along<0>(made_up<i16>(1 << 10))) | group_by(_2, variance(_1)), chip);

@@ -238,6 +238,11 @@ struct a_key_is_an_integer : ill_formed {
                                  "integer expression, such as _2 or cast<int>(_1 / 10). docs/errors.md#R29");
 };
 template <class... Given>
+struct keys_have_8_bytes_together : ill_formed {
+  static_assert(never<Given...>, "[tally-R38] group_by(key, key, folds...): several keys have 8 bytes together at most; one of fewer values is cast, "
+                                 "such as cast<short>(_2). docs/errors.md#R38");
+};
+template <class... Given>
 struct a_histogram_has_bounds_and_bins : ill_formed {
   static_assert(never<Given...>, "[tally-R30] histogram(low, high, bins), histogram(_1, low, high, bins), or up to three "
                                  "even_bins(_1, low, high, bins) and key_bins(_1, bins); folds in place of the count come last. docs/errors.md#R30");

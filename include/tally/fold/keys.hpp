@@ -172,6 +172,28 @@ struct key_bin {
       return key;
   }
 };
+/// Keys of up to 64 bits in all side by side in one number, which is ordered as they are, the first counting most.
+struct keys_together {
+  static constexpr char const* spelling = "keys_together";
+  template <real... Ks>
+  TALLY_INLINE static constexpr u64 apply(Ks... keys) {
+    u64 all = 0;
+    ((all = all << 4 * sizeof(Ks) << 4 * sizeof(Ks) | ((static_cast<u64>(keys) ^ lowest<Ks>) & bits_of<Ks>)), ...);
+    return all;
+  }
+  /// The key that has the lowest bits of such a number.
+  template <class K>
+  static constexpr K key_in(u64 all) {
+    return static_cast<K>((all ^ lowest<K>) & bits_of<K>);
+  }
+
+private:
+  template <class K>
+  static constexpr u64 bits_of = ~u64(0) >> (64 - 8 * sizeof(K));
+  /// The bit that is turned over, so that numbers below zero come first.
+  template <class K>
+  static constexpr u64 lowest = K(-1) < K(0) ? u64(1) << (8 * sizeof(K) - 1) : 0;
+};
 /// The number of a bin of several axes, row by row; -1 where one axis has none.
 struct bin_beside {
   static constexpr char const* spelling = "bin_beside";

@@ -317,7 +317,7 @@ public:
 #pragma unroll
     for (int v = 0; v < V; ++v)
       if (slot[v] != nobody) {
-        if constexpr (adds_slot_by_slot)
+        if constexpr (P.turns_of_table > 0)
           add_alone(p, to, slots, table, row_at(v), slot[v]);
         else
           add(row_at(v), slot[v]);
@@ -358,7 +358,7 @@ private:
   /// Whether it does so for several: where keys come in runs, and no exact sum is added element by element; else that would take registers that other warps need.
   static constexpr bool adds_slot_by_slot =
       hot && (true && ... && (cell_of<typename Leaves::monoid_type>::kind != cell_kind::digits || adds_once_a_warp<typename Leaves::monoid_type, in_cluster, hot>));
-  /// Feeds one row to a slot where most warps have few slots: in a function of its own, so that they go through little code and have the registers.
+  /// Feeds one row to a slot where keys come in runs: in a function of its own, so that other warps go through little code and have the registers.
   template <class Row>
   __device__ __noinline__ static void add_alone(Program const& p, keyed_memory const& to, i64 slots, char* table, Row r, unsigned slot) {
     keyed_table of_row{p, to, slots, table};

@@ -116,13 +116,44 @@ struct groups_by_found_key {
   static constexpr bool is_reduced(int) { return true; }
 };
 
+/// The values of an expression that is a key.
+template <class Key, class Program>
+using key_value = std::remove_cvref_t<decltype(std::declval<Key const&>().eval(
+    row_at_place(std::declval<Program const&>().columns, std::declval<grid_place<Program::columns_type::size> const&>(), i64{})))>;
+
+/// The keys of a grouping, which one number stands for: an array of each.
+template <class Key, class Program>
+struct found_keys_apart {
+  static auto arrays(mdarray<key_value<Key, Program>, 1> keys) { return std::tuple(std::move(keys)); }
+};
+template <class... Keys, class Program>
+struct found_keys_apart<call<op::keys_together, Keys...>, Program> {
+  static auto arrays(mdarray<u64, 1> const& together) {
+    std::tuple all{mdarray<key_value<Keys, Program>, 1>({static_cast<i64>(together.size())})...};
+    for (std::size_t k = 0; k < together.size(); ++k) {
+      int above = 8 * int((sizeof(key_value<Keys, Program>) + ...));
+      std::apply([&](auto&... keys) { (put(keys.data()[k], together.data()[k], above), ...); }, all);
+    }
+    return all;
+  }
+
+private:
+  /// Takes the key that lies in front of bit `above`, and moves that down.
+  template <class K>
+  static void put(K& key, u64 together, int& above) {
+    above -= 8 * int(sizeof(K));
+    key = op::keys_together::key_in<K>(together >> above);
+  }
+};
+
 /// Keys, and the array or the arrays beside them.
-template <int Answers, class Keys, class Arrays>
+template <class Key, class Program, int Answers, class Keys, class Arrays>
 auto keys_and_answers(Keys keys, Arrays answers) {
+  auto apart = found_keys_apart<Key, Program>::arrays(std::move(keys));
   if constexpr (Answers == 1)
-    return std::tuple(std::move(keys), std::move(answers));
+    return std::tuple_cat(std::move(apart), std::tuple(std::move(answers)));
   else
-    return std::tuple_cat(std::tuple(std::move(keys)), std::move(answers));
+    return std::tuple_cat(std::move(apart), std::move(answers));
 }
 
 template <bool AnyOrder, class K, int Rank, class Key, class Mask, class Program, class Nodes, class Source>
@@ -141,13 +172,12 @@ auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> co
     states.fold();
   mdarray<K, 1> keys({n});
   for (i64 i = 0; i < n; ++i) keys.data()[i] = found.keys()[static_cast<std::size_t>(i)];
-  return keys_and_answers<Nodes::size>(std::move(keys), answers_of_bins(d, s, states, threads));
+  return keys_and_answers<Key, Program, Nodes::size>(std::move(keys), answers_of_bins(d, s, states, threads));
 }
 
 /// The type of the keys of a grouping.
 template <class Where, class Program>
-using key_type_of = std::remove_cvref_t<decltype(std::declval<Where const&>().key.eval(
-    row_at_place(std::declval<Program const&>().columns, std::declval<grid_place<Program::columns_type::size> const&>(), i64{})))>;
+using key_type_of = key_value<decltype(Where::key), Program>;
 
 /// The domain of found keys as one of bins on a GPU: a key is its number in a table that is in its memory.
 template <class Key, class Word>
@@ -226,7 +256,7 @@ auto compute_found_on_gpu(keyed_domain<Where, Program, Nodes, Direct> const& of,
         keys.data()[i] = static_cast<K>(words[i]);
     }
   }
-  return keys_and_answers<Nodes::size>(std::move(keys), std::move(answers));
+  return keys_and_answers<decltype(Where::key), Program, Nodes::size>(std::move(keys), std::move(answers));
 }
 
 } // namespace detail
