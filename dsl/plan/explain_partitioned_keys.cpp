@@ -24,7 +24,7 @@ void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 parti
                        bytes(double(planning::travelling_bytes(f))), bytes(double(planned.tile_bytes)),
                        (planned.parts > 1 ? formatted(", {} of the source one after the other", several(planned.parts, "part")) : std::string()) +
                            (planned.passes > 1 ? formatted(", in {} that take {} each", several(planned.passes, "turn"), several(planned.of_pass, "partition")) : std::string()),
-                       bytes(double(planned.fold_shared_bytes)), several(p.in_runs.hot_slots, "slot"), p.in_runs.turns_of_table * p.in_runs.threads_per_block * p.in_runs.elements_per_load * p.in_runs.loads_in_flight);
+                       bytes(double(planned.fold_shared_bytes)), several(p.in_runs.hot_slots, "slot"), p.in_runs.turns_of_table * p.in_runs.elements_of_turn());
   d.shape += windows_of(p.table, f);
   d.cut = formatted("{} of {} threads, {} a thread; folds: {} of {} threads, {} for a tile, {} at once", several(planned.blocks, "block"),
                     p.threads_per_block, several(p.elements_per_thread, "element"), several(d.blocks, "block"), p.table.threads_per_block,

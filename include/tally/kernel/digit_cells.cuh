@@ -88,25 +88,15 @@ struct keyed_cell<M, Of, Word, cell_kind::digits> {
   /// The numbers of a whole warp, V a lane. Away from the loop that asks for it, whose loads in flight need the registers.
   template <class I, int V>
   __device__ __noinline__ static void add_of_warp(char* base, I slots, I g, numbers_of_lane<M, V> const x) {
-    numbers_of_lane<M, V> normal;
-    u32 apart = 0;
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      whole_number n;
-      bool const is = x.with(v, [&](auto... of) { return are_normal<M>(n, of...); });
-      normal.put(v, x, is);
-      apart |= u32(!is && !x.with(v, [](auto... of) { return is_zero(of...); })) << v;
-    }
+    u32 apart;
+    auto const normal = x.those_that([](whole_number& n, auto... of) { return are_normal<M>(n, of...); }, apart);
     add_up_warp<64 * M::range::words>(normal, 0, [&](sized_number const& sum, int bit) {
       int const lane = int(threadIdx.x % 32), down = lane * bits_of_digit - bit % bits_of_digit;
       u64 const part = (down < 0 ? sum.low << -down : down < 64 ? sum.low >> down | sum.high << 1 << (63 - down) : down < 128 ? sum.high >> (down - 64) : 0) & of_digit;
       if (part != 0)
         fold_into<operation::add, Of>(cells::word<word>(base, slots, g, bit / bits_of_digit + lane), sum.negative ? word(0) - part : part);
     });
-#pragma unroll
-    for (int v = 0; v < V; ++v)
-      if ((apart >> v & 1) != 0)
-        x.with(v, [&](auto... of) { add_apart(base, slots, g, of...); });
+    x.each_of(apart, [&](auto... of) { add_apart(base, slots, g, of...); });
   }
   template <class I>
   __device__ static void give(char* own, I own_slots, I from, char* base, i64 slots, i64 g, M const&) {

@@ -109,7 +109,7 @@ private:
 #pragma unroll 1
     for (int k = 0; k < elements_of_probe / 4; ++k)
       if (auto const in = look_at(this->where, this->p.row_at(e + k * direction)); in.inside)
-        return i64(in.bin);
+        return in.bin;
     return -1;
   }
   /// Says what is taken at once. Partitions of which a block folds two or more are taken whole, so that one gives their slots, as many by each block; the others by

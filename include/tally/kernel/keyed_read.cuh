@@ -155,7 +155,8 @@ private:
   }
   /// Folds neighbouring turns in one table after the other, as many tables by each block, and as many turns in each.
   __device__ __forceinline__ void fold_table_by_table() const {
-    i64 const of_turn = i64(blockDim.x) * P.elements_per_load * P.loads_in_flight, turns = (at.extent + of_turn - 1) / of_turn, most = blocks() * P.turns_of_table;
+    constexpr i64 of_turn = P.elements_of_turn();
+    i64 const turns = (at.extent + of_turn - 1) / of_turn, most = blocks() * P.turns_of_table;
     i64 const tables = (turns + most - 1) / most * blocks(), of_table = (turns + tables - 1) / tables;
     for (i64 turn = block() * of_table; turn < turns; turn += blocks() * of_table) {
       fold_into_table(Walk{p, at, turn, 1, (turn + of_table) * of_turn});

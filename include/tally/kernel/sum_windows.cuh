@@ -171,15 +171,8 @@ private:
   template <class I, int V>
   __device__ __noinline__ static left_of_warp add_near_of_warp(char* base, I slots, I g, int first, numbers_of_lane<M, V> const x) {
     static_assert(bits_of_number<M> + binades_of_window<M> + 8 <= 32 * limbs, "what a warp adds up ends in the window");
-    numbers_of_lane<M, V> near;
     left_of_warp left{};
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      whole_number n;
-      bool const is = x.with(v, [&](auto... of) { return fits(n, first, of...); });
-      near.put(v, x, is);
-      left.far |= u32(!is && !x.with(v, [](auto... of) { return is_zero(of...); })) << v;
-    }
+    auto const near = x.those_that([&](whole_number& n, auto... of) { return fits(n, first, of...); }, left.far);
     add_up_warp<binades_of_window<M>>(near, first, [&](sized_number const& sum, int bit) {
       int const up = bit - first;
       if (threadIdx.x % 32 == 0)
@@ -191,10 +184,7 @@ private:
   __device__ __noinline__ static void add_left(cell_of_all const& to, M const& m, int first, numbers_of_lane<M, V> const x, left_of_warp left) {
     for (; left.above != 0; left.above += left.above > 0 ? -1 : 1)
       carry_out(to, first, left.above > 0);
-#pragma unroll
-    for (int v = 0; v < V; ++v)
-      if ((left.far >> v & 1) != 0)
-        x.with(v, [&](auto... of) { add_beyond(to, m, of...); });
+    x.each_of(left.far, [&](auto... of) { add_beyond(to, m, of...); });
   }
   template <class... Vs>
   __device__ __noinline__ static void add_beyond(cell_of_all const& to, M const& m, Vs... values) {

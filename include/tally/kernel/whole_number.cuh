@@ -69,11 +69,29 @@ struct numbers_of_lane {
   __device__ __forceinline__ auto with(int v, With const& with) const {
     return with_all(v, with, indices_up_to<M::factors>{});
   }
-  /// Element v of another, or zero.
-  __device__ __forceinline__ void put(int v, numbers_of_lane const& from, bool is) {
+  /// Those that fit(whole_number&, factors...), zero in place of the others, of which `apart` gets a bit for each that is none.
+  template <class Fit>
+  __device__ __forceinline__ numbers_of_lane those_that(Fit const& fit, u32& apart) const {
+    numbers_of_lane kept;
+    apart = 0;
 #pragma unroll
-    for (int k = 0; k < M::factors; ++k)
-      of[v][k] = is ? from.of[v][k] : typename M::number(0);
+    for (int v = 0; v < V; ++v) {
+      whole_number n;
+      bool const is = with(v, [&](auto... x) { return fit(n, x...); });
+#pragma unroll
+      for (int k = 0; k < M::factors; ++k)
+        kept.of[v][k] = is ? of[v][k] : typename M::number(0);
+      apart |= u32(!is && !with(v, [](auto... x) { return is_zero(x...); })) << v;
+    }
+    return kept;
+  }
+  /// Calls take(factors...) of each that has a bit.
+  template <class Take>
+  __device__ __forceinline__ void each_of(u32 bits, Take const& take) const {
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if ((bits >> v & 1) != 0)
+        with(v, take);
   }
 
 private:

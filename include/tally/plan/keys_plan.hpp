@@ -40,6 +40,8 @@ struct keys_plan {
   bool numbers_in_32;    ///< no count or position of all elements needs 64 bits
   int cluster_blocks;    ///< global: that keep some of the slots together, in their shared memory, 1: none; in one cluster: its blocks
   int slots_in_cluster;  ///< of each of them; whole pages
+  /// Elements that a block loads before it folds them.
+  constexpr int elements_of_turn() const { return threads_per_block * elements_per_load * loads_in_flight; }
   /// Whether one red adds neighbours, which are kept in the floats that they are.
   constexpr bool folds_neighbours() const { return route == keys_route::in_global_memory && threads_per_row > 0 && elements_per_load > 1; }
   friend constexpr bool operator==(keys_plan const&, keys_plan const&) = default;

@@ -123,8 +123,8 @@ constexpr int slots_kept_in_runs(keys_facts const& f) {
 /// the table is little beside them.
 constexpr int turns_of_table(keys_plan const& in_runs) {
   constexpr int elements_of_run = 64, least = 1 << 17;
-  int const elements = in_runs.hot_slots * elements_of_run, of_turn = in_runs.threads_per_block * in_runs.elements_per_load * in_runs.loads_in_flight;
-  return (elements < least ? least : elements) / of_turn;
+  int const elements = in_runs.hot_slots * elements_of_run;
+  return (elements < least ? least : elements) / in_runs.elements_of_turn();
 }
 
 } // namespace planning
