@@ -29,7 +29,7 @@ std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
   auto const along = static_cast<std::size_t>(r.f.along_bytes);
   return rounded(cut.slots() * cut.columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * cut.columns, r.columns_type->states_bytes) +
          rounded(cut.chunks * cut.rows, along) + rounded(cut.chunk_groups() * cut.rows, along) +
-         rounded(cut.rows, r.total_type->states_bytes) + rounded(cut.bands, r.total_type->states_bytes);
+         rounded(cut.parts_of_whole, r.total_type->states_bytes) + rounded(cut.groups_of_whole, r.total_type->states_bytes);
 }
 std::size_t arrivals(mixed_cut const& cut) {
   return static_cast<std::size_t>(i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands + 1);

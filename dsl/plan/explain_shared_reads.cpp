@@ -194,7 +194,9 @@ void word_matrix(grouped_description& d) {
   };
   join(first);
   if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
-  if (d.joined.total_joins()) join(d.domains.back());
+  if (!d.joined.total_joins()) return;
+  join(d.domains.back());
+  if (d.joined.plan.whole == whole_from::leaves) d.domains.back().shape += ", every leaf where it begins: what of it lies behind a tile comes from L2";
 }
 
 /// Columns, rows and the whole of a matrix that the host folds in one walk.

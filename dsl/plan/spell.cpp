@@ -11,6 +11,14 @@ char const* spell(contract c) {
   return c == contract::fast ? "fast" : c == contract::exact ? "exact" : "reproducible";
 }
 
+char const* spell(whole_from w) {
+  switch (w) {
+  case whole_from::rows: return "rows";
+  case whole_from::leaves_of_rows: return "leaves_of_rows";
+  case whole_from::leaves: return "leaves";
+  }
+  return "?";
+}
 char const* spell(combine_order o) {
   return o == combine_order::free ? "free" : o == combine_order::ordered ? "ordered" : "canonical_tree";
 }
@@ -132,8 +140,8 @@ std::string spell(partitioned_keys_plan const& p) {
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .shifted = {}}}", p.stages,
-                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.shifted);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .shifted = {}, .whole = tally::whole_from::{}}}", p.stages,
+                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.shifted, spell(p.whole));
 }
 
 std::string spell(plan const& p, int sources, int folds) {

@@ -165,6 +165,22 @@ TEST_CASE("columns, rows and the whole of matrices, in one launch where they mak
   }
 }
 
+TEST_CASE("rows and the whole of matrices that L2 does not hold, queued as one read") {
+  if (no_kernels()) return;
+  i64 const r = 20'000;
+  auto const numbers = uneven_numbers<float>(std::size_t(r * 1536));
+  on_device const x(numbers);
+  auto const rows = room_for<float>(std::size_t(r)), whole = room_for<float>(2);
+  for (i64 const c : {1024, 1500, 1536}) {
+    CAPTURE(c);
+    auto const folds = reduce(over<1>(mean), variance, sum);
+    auto const [of_rows, spread, total] = run(from(shaped(numbers.data(), r, c)) | folds, on::cpu);
+    enqueue(from(shaped(static_cast<float const*>(x.data()), r, c)) | folds, rows.data(), whole.data(), whole.data() + 1);
+    CHECK(same(of_rows, after({}, rows)));
+    CHECK(same(std::vector<float>{spread, total}, after({}, whole)));
+  }
+}
+
 TEST_CASE("matrices behind each other: what one reads that the one in front writes is there") {
   if (no_kernels()) return;
   i64 const r = 2048, c = 4096;

@@ -7,6 +7,7 @@
 #include <tally/tally.hpp>
 
 #include <cstdint>
+#include <random>
 
 using namespace tally;
 
@@ -35,10 +36,12 @@ void same_and_joined(R const& r, bool joins, bool total) {
 
 struct matrix {
   i64 rows, columns;
-  bool total;
+  whole_from whole;
 };
-constexpr matrix matrices[] = {{128, 1024, true},  {129, 2048, true},   {1024, 1024, true}, {1000, 4096, true},  {5000, 1028, false}, {3000, 3072, false},
-                               {1025, 1500, false}, {40000, 1024, true}, {130, 70000, false}, {2048, 16384, true}, {300, 1027, false}};
+constexpr auto by_rows = whole_from::rows, by_leaves_of_rows = whole_from::leaves_of_rows, by_leaves = whole_from::leaves;
+constexpr matrix matrices[] = {{128, 1024, by_rows},   {129, 2048, by_rows},    {1024, 1024, by_rows}, {1000, 4096, by_rows}, {40000, 1024, by_rows},           {2048, 16384, by_rows},
+                               {5000, 1028, by_leaves}, {1025, 1500, by_leaves}, {130, 70000, by_leaves}, {300, 1027, by_leaves}, {128, 1025, by_leaves},         {40000, 1031, by_leaves},
+                               {3000, 3072, by_leaves_of_rows}, {2049, 12288, by_leaves_of_rows}, {128, 7168, by_leaves_of_rows}};
 
 } // namespace
 
@@ -53,11 +56,33 @@ TEST_CASE("columns, rows and total of matrices of every shape have the bits of t
     auto const on_host = from(shaped(x.data(), m.rows, m.columns)) | reduce(over<0>(sum), over<1>(sum), sum);
     auto const p = plan_of(on_gpu);
     CHECK(p.joins);
-    CHECK(p.total_joins() == m.total);
+    CHECK(p.total_joins());
+    CHECK(p.plan.whole == m.whole);
     CHECK(p.plan.shifted == (m.columns % 4 != 0));
     auto const host = run(on_host, on::cpu);
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
+  }
+}
+
+TEST_CASE("columns, rows and total of matrices of random shapes have the bits of the CPU") {
+  if (no_kernels()) return;
+  std::mt19937_64 next(20261128);
+  auto const between = [&](i64 low, i64 high) { return low + i64(next() % u64(high - low + 1)); };
+  auto const x = uneven_numbers<float>(2200 * 9000);
+  auto const d = uneven_numbers<double>(1200 * 4500);
+  on_device<float> const x_there(x);
+  on_device<double> const d_there(d);
+  for (int i = 0; i < 30; ++i) {
+    auto const same = [&](auto const* here, auto const* there, i64 rows, i64 columns) {
+      CAPTURE(rows);
+      CAPTURE(columns);
+      auto const sums = [&](auto const* at) { return from(shaped(at, rows, columns)) | reduce(over<0>(sum), over<1>(sum), sum, mean); };
+      CHECK(plan_of(sums(there)).total_joins());
+      CHECK(same_arrays(run(sums(here), on::cpu), run(sums(there), on::gpu)));
+    };
+    same(x.data(), x_there.data(), between(128, 2200), i % 5 == 0 ? 1024 * between(1, 8) : between(1024, 9000));
+    same(d.data(), d_there.data(), between(64, 1200), i % 5 == 0 ? 512 * between(1, 8) : between(512, 4500));
   }
 }
 
@@ -137,13 +162,61 @@ TEST_CASE("the whole of rows of any length joins where its order is free") {
   auto const f32 = uneven_numbers<float>(1000 * 5123);
   auto const m = from(shaped(f32.data(), 1000, 5123));
   same_and_joined(m | reduce(over<0>(sum), over<1>(sum), argmin, max), true, true);
-  same_and_joined(m | reduce(over<0>(sum), over<1>(sum), sum), true, false);
   on_device<float> const d(f32);
   auto const on_gpu = from(shaped(d.data(), 1000, 5123)) | reduce(over<0>(sum), over<1>(sum), sum(_1 * _1), variance);
   auto const [columns, rows, squares, spread] = run(on_gpu, on::gpu, fast);
   auto const [columns_of_host, rows_of_host, exact_squares, exact_spread] = run(m | reduce(over<0>(sum), over<1>(sum), sum(_1 * _1), variance), on::cpu, exact);
   CHECK(squares == doctest::Approx(exact_squares).epsilon(1e-5));
   CHECK(spread == doctest::Approx(exact_spread).epsilon(1e-5));
+}
+
+TEST_CASE("leaves of rows are those of the whole where rows are whole leaves, but no power of two of them") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(1100 * 6144, 5);
+  auto const m = from(shaped(x.data(), 1100, 6144));
+  same_and_joined(m | reduce(over<0>(sum), sum), true, true);
+  same_and_joined(m | reduce(over<0>(sum, max), over<1>(mean), variance, argmax, mean), true, true);
+  same_and_joined(m | filter(_1 > 1) | reduce(over<0>(mean), over<1>(variance), sum, mean, count), true, true);
+  same_and_joined(m | reduce(over<0>(sum), over<1>(sum), sum, histogram(even_bins(_1, 0, 100, 64))), true, true);
+  same_and_joined(from(shaped(x.data(), {1000, 5120}, {6144, 1}), along<1>(shaped(x.data(), 5120))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), sum(_1 * _2)), true, true);
+  auto const f64 = uneven_numbers<double>(700 * 1536);
+  same_and_joined(from(shaped(f64.data(), 700, 1536)) | reduce(over<0>(sum), over<1>(mean), sum, variance), true, true);
+  std::vector<bf16> small(x.size());
+  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(x[i]);
+  same_and_joined(from(shaped(small.data(), 1100, 6144)) | reduce(over<0>(sum), over<1>(max), mean), true, true);
+  same_and_joined(from(shaped(small.data(), 1000, 6144), shaped(x.data(), 1000, 6144)) | reduce(over<0>(sum(_1 * _2)), over<1>(max(_1 - _2)), sum(_1 * _2)), true, true);
+  same_and_joined(from(shaped(small.data(), 1100, 5123)) | reduce(over<0>(sum), over<1>(max), mean), true, false);
+  on_device<bf16> const large([] { // more than L2 holds
+    std::vector<bf16> v(8000 * 5123);
+    auto const numbers = uneven_numbers<float>(v.size(), 7);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = bf16(numbers[i]);
+    return v;
+  }());
+  auto const rows_and_whole = [](bf16 const* at) { return from(shaped(at, 8000, 5123)) | reduce(over<1>(sum), mean, sum); };
+  CHECK(plan_of(rows_and_whole(large.data())).plan.whole == by_leaves);
+  std::vector<bf16> const here = large.back();
+  CHECK(same_arrays(run(rows_and_whole(here.data()), on::cpu), run(rows_and_whole(large.data()), on::gpu)));
+}
+
+TEST_CASE("leaves of the whole are folded where they begin, where rows are no whole leaves") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(1100 * 5123, 5), y = uneven_numbers<float>(1100 * 5123, 6);
+  auto const m = from(shaped(x.data(), 1100, 5123));
+  same_and_joined(m | reduce(over<0>(sum), sum), true, true);
+  same_and_joined(m | reduce(over<0>(sum, max), over<1>(mean), variance, argmax, mean), true, true);
+  same_and_joined(m | filter(_1 > 1) | reduce(over<0>(mean), over<1>(variance), sum, mean, count), true, true);
+  same_and_joined(from(shaped(x.data(), 1100, 5123), shaped(y.data(), 1100, 5123)) | reduce(over<0>(sum(_1 * _2)), over<1>(sum(_1 - _2)), sum(_1 * _2), min(_2)), true, true);
+  same_and_joined(from(shaped(x.data(), 11, 100, 5123)) | reduce(over<0, 1>(sum), over<2>(sum), sum), true, true);
+  same_and_joined(m | reduce(over<0>(sum), over<1>(sum), sum, histogram(even_bins(_1, 0, 100, 64))), true, true);
+  auto const f64 = uneven_numbers<double>(700 * 1029);
+  same_and_joined(from(shaped(f64.data(), 700, 1029)) | reduce(over<0>(sum), over<1>(mean), sum, variance), true, true);
+  // not where rows lie apart, an operand stands, elements are small or memory begins where no leaf is aligned
+  same_and_joined(from(shaped(x.data(), {1000, 5000}, {5123, 1})) | reduce(over<0>(sum), over<1>(sum), sum), true, false);
+  same_and_joined(from(shaped(x.data(), 1100, 5123), along<1>(shaped(y.data(), 5123))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), sum(_1)), true, false);
+  on_device<float> const d(std::vector<float>(x.begin(), x.begin() + 1 + 1000 * 5123));
+  auto const begins_odd = [](float const* at) { return from(shaped(at, 1000, 5123)) | reduce(over<0>(sum), over<1>(sum), sum); };
+  CHECK_FALSE(plan_of(begins_odd(d.data() + 1)).total_joins());
+  CHECK(same_arrays(run(begins_odd(x.data() + 1), on::cpu), run(begins_odd(d.data() + 1), on::gpu)));
 }
 
 TEST_CASE("rows that begin anywhere, padded, reversed, and the last of which ends its memory") {

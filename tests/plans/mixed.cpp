@@ -57,19 +57,13 @@ TEST_CASE("whole bands are the units where they fill the chip, parts of them whe
   }
 }
 
-TEST_CASE("rows that begin anywhere are copied in the pieces around them, rows that are no subtree leave the total apart") {
+TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
   CHECK(odd.joins);
   CHECK(odd.plan.shifted);
   CHECK(odd.plan.bytes_per_copy == 0);
   CHECK(odd.plan.stages == 2);
   CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16);
-  CHECK_FALSE(odd.total_joins());
-  CHECK(says(odd, "no subtree"));
-  auto in_any_order = sums_of(4096, 1027, 1027);
-  in_any_order.whole_in_any_order = true;
-  CHECK(make_mixed_plan(in_any_order).total_joins());
-  CHECK_FALSE(says(make_mixed_plan(in_any_order), "no subtree"));
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
   CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.shifted);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.shifted);
@@ -77,6 +71,45 @@ TEST_CASE("rows that begin anywhere are copied in the pieces around them, rows t
   halves.of.sources[0].bytes_per_element = 2;
   CHECK(make_mixed_plan(halves).joins);
   CHECK(make_mixed_plan(halves).plan.shifted);
+}
+
+TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin anywhere") {
+  auto const whole_of = [](mixed_facts const& f) {
+    auto const p = make_mixed_plan(f);
+    CHECK(p.joins);
+    CHECK(p.total_joins());
+    return p.plan.whole;
+  };
+  CHECK(whole_of(sums_of(4096, 4096, 4096)) == whole_from::rows);
+  CHECK(whole_of(sums_of(4096, 3072, 3072)) == whole_from::leaves_of_rows);
+  CHECK(whole_of(sums_of(4096, 3072, 4000)) == whole_from::leaves_of_rows);
+  CHECK(whole_of(sums_of(4096, 1027, 1027)) == whole_from::leaves);
+  auto const begun = make_mixed_plan(sums_of(4097, 1027, 1027)), of_rows = make_mixed_plan(sums_of(4097, 1024, 1024));
+  CHECK(begun.cut.parts_of_whole == 4110); // 4097 * 1027 elements
+  CHECK(begun.cut.groups_of_whole == 17);
+  CHECK(of_rows.cut.parts_of_whole == 4097);
+  CHECK(of_rows.cut.groups_of_whole == 5);
+
+  auto odd = sums_of(4096, 1027, 1027);
+  odd.whole_in_any_order = true;
+  CHECK(whole_of(odd) == whole_from::rows);
+  auto const alone = [](mixed_facts const& f, char const* why) {
+    auto const p = make_mixed_plan(f);
+    CHECK(p.joins);
+    CHECK_FALSE(p.total_joins());
+    CHECK(p.plan.whole == whole_from::rows);
+    CHECK(says(p, why));
+  };
+  alone(sums_of(4096, 1027, 1100), "not every column has one row behind the other");
+  odd = sums_of(4096, 1027, 1027);
+  odd.of.sources[0].address_alignment = 8;
+  alone(odd, "begins where none is aligned");
+  odd = sums_of(65536, 4097, 4097);
+  odd.of.sources[0].bytes_per_element = 2;
+  odd.of.lanes_per_group = 8;
+  alone(odd, "elements so small");
+  odd.folds_columns = false;
+  CHECK(whole_of(odd) == whole_from::leaves);
 }
 
 TEST_CASE("where there is no copy engine threads copy rows, by 4 bytes at the least") {

@@ -24,6 +24,12 @@ int count_in(std::string const& text, std::string const& what) {
   for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
   return n;
 }
+/// Nothing is written while tiles are read, and open lanes are in registers.
+void writes_nothing_while_it_reads(std::string const& ahead) {
+  for (std::string const touched : {"st.global", "ld.local", "st.local"})
+    for (auto at = ahead.find(touched); at != ahead.npos; at = ahead.find(touched, at + 1))
+      CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
+}
 
 } // namespace
 
@@ -39,9 +45,7 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy where there is none, and 
   auto const ahead = text_of_mixed(m, {3, 2, true}); // one wait before it reads, for who may not read ahead, and one before it writes
   CHECK(count_in(ahead, "griddepcontrol.launch_dependents") == 1);
   CHECK(count_in(ahead, "griddepcontrol.wait") > 1);
-  for (std::string const touched : {"st.global", "ld.local", "st.local"}) // nothing is written while tiles are read, and open lanes are in registers
-    for (auto at = ahead.find(touched); at != ahead.npos; at = ahead.find(touched, at + 1))
-      CHECK(ahead.rfind("griddepcontrol.wait", at) > ahead.rfind("mbarrier.try_wait", at));
+  writes_nothing_while_it_reads(ahead);
   auto const copied = text_of_mixed(m, {2, 2, false, 4});
   CHECK(count_in(copied, "cp.async.bulk") == 0);
   CHECK(count_in(copied, "cp.async.ca.shared.global") > 0);
@@ -65,4 +69,24 @@ TEST_CASE("rows that begin anywhere come in bulk, and elements of less than a wo
   CHECK(count_in(halves, "shf.r") > 0);
   p.shifted = false;
   CHECK(count_in(text_of_mixed(from(shaped(h, 65536, 4096)) | reduce(over<0>(sum), over<1>(sum)), p), "barrier.sync") == 0);
+}
+
+TEST_CASE("leaves of the whole are folded where they begin: from tiles, and behind them from memory in pieces of 16 bytes") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  auto const m = from(shaped(x, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum), sum);
+  mixed_plan p{2, 2, true};
+  p.shifted = true;
+  p.whole = whole_from::leaves;
+  auto const begun = text_of_mixed(m, p);
+  CHECK(count_in(begun, "ld.global.nc.v4") >= 8);
+  writes_nothing_while_it_reads(begun);
+  p.whole = whole_from::leaves_of_rows;
+  p.shifted = false;
+  auto const of_rows = text_of_mixed(from(shaped(x, 65536, 3072)) | reduce(over<0>(sum), over<1>(sum), sum), p);
+  CHECK(count_in(of_rows, "ld.global.nc.v4") == 0);
+  writes_nothing_while_it_reads(of_rows);
+  mixed_plan copied{2, 2, false, 4};
+  copied.whole = whole_from::leaves;
+  CHECK(count_in(text_of_mixed(m, copied), "cp.async.ca.shared.global") > 0);
 }

@@ -12,6 +12,7 @@
 #include <tally/kernel/launch_order.cuh>
 #include <tally/kernel/leaving.cuh>
 #include <tally/kernel/mixed_meeting.cuh>
+#include <tally/kernel/mixed_whole.cuh>
 #include <tally/kernel/tile.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
@@ -158,12 +159,20 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
   return s;
 }
 
+/// The folds of the whole, or none of them.
+template <bool All, class Columns, class... Leaves>
+__device__ __forceinline__ auto folds_if(program<Columns, Leaves...> const& total) {
+  if constexpr (All)
+    return total;
+  else
+    return program<Columns>{total.columns, 0, 0, {}};
+}
+
 /// One unit: the states of its columns and of the leaves of its rows go to memory when its tiles are folded, those of the rows through
-/// shared memory: a lane's rows lie far from each other.
-template <mixed_plan P, bool Whole, int Own, class Program, class Along, class Beside>
-__device__ __forceinline__ void fold_unit(Program const& down, Along const& along, mixed_cut const& cut, int slot, int chunk,
-                                          typename Program::states* of_columns, typename Along::states* of_rows, unsigned char* room,
-                                          Beside const& beside) {
+/// shared memory: a lane's rows lie far from each other. So do those of the leaves of the whole that begin in them, where they are folded by themselves.
+template <mixed_plan P, bool Whole, int Own, class Program, class Along, class Total, class Room, class Beside>
+__device__ __forceinline__ void fold_unit(Program const& down, Along const& along, [[maybe_unused]] Total const& total, mixed_cut const& cut, int slot, int chunk,
+                                          Room const& to, unsigned char* room, Beside const& beside) {
   constexpr leaf_shape shape = shape_of<Program>;
   constexpr int width = shape.elements(), V = width / mixed_folding_threads;
   int const thread = int(threadIdx.x) - 32, warp = thread / 32;
@@ -175,6 +184,8 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
   unsigned char* const standing = room + P.stages * tile_bytes<P, width, shape.rows>(&down.columns);
   auto* const held = reinterpret_cast<typename Along::states*>(standing + all_standing_bytes<P, width>(&down.columns));
+  constexpr i64 held_bytes = Along::leaf_count > 0 ? (width * i64(sizeof(typename Along::states)) + bytes_of_piece - 1) / bytes_of_piece * bytes_of_piece : 0;
+  [[maybe_unused]] auto* const held_leaves = reinterpret_cast<typename Total::states*>(reinterpret_cast<unsigned char*>(held) + held_bytes);
   column_lanes<Whole, V, Program> columns;
   if constexpr ((P.standing_down | P.standing_along) != 0) {
     fill_standing<P, width>(down.columns, cut, first_column, here, shape.rows * cut.lanes_of_unit, standing, [&](int i) {
@@ -195,6 +206,15 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
                                                     first_column, here);
         if (thread % 32 == 0)
           held[warp * cut.lanes_of_unit + k] = s;
+      }
+    if constexpr (P.whole == whole_from::leaves)
+      if (Whole || warp < present) {
+        i64 const position = (first_row + warp * shape.lanes()) * cut.columns + first_column;
+        if (i64 const leaf = leaf_that_begins(position, here, width); leaf >= 0) {
+          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, position, here, leaf, cut.rows * cut.columns);
+          if (thread % 32 == 0)
+            held_leaves[warp * cut.lanes_of_unit + k] = s;
+        }
       }
     if (!Whole && thread * V >= here)
       return;
@@ -220,9 +240,17 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
     wait_for_launch_in_front();
   if (thread < 0)
     return;
-  for (int i = thread; Along::leaf_count > 0 && i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
-    if (int const k = i % cut.lanes_of_unit, r = i / cut.lanes_of_unit; Whole || (k < tiles && r < rows_of(k)))
-      of_rows[i64(chunk) * cut.rows + band + lane + k + r * shape.lanes()] = held[i];
+  for (int i = thread; (Along::leaf_count > 0 || P.whole == whole_from::leaves) && i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
+    if (int const k = i % cut.lanes_of_unit, r = i / cut.lanes_of_unit; Whole || (k < tiles && r < rows_of(k))) {
+      i64 const row = band + lane + k + r * shape.lanes();
+      if constexpr (Along::leaf_count > 0)
+        to.rows[i64(chunk) * cut.rows + row] = held[i];
+      if constexpr (P.whole == whole_from::leaves_of_rows)
+        take_states<Own>(to.parts_of_whole[row * cut.chunks + chunk], held[i]);
+      if constexpr (P.whole == whole_from::leaves)
+        if (i64 const leaf = leaf_that_begins(row * cut.columns + first_column, here, width); leaf >= 0)
+          to.parts_of_whole[leaf] = held_leaves[i];
+    }
   if constexpr (Program::leaf_count > 0) {
     if constexpr (!Whole)
       for (int k = tiles; k < cut.lanes_of_unit; ++k)
@@ -230,7 +258,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
 #pragma unroll
     for (int v = 0; v < V; ++v)
       if (int const c = thread * V + v; Whole || c < here)
-        of_columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
+        to.columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
   }
 }
 
@@ -246,26 +274,30 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   tables_beside<Keys...> const tables(room, keys...);
   tables.open();
   constexpr leaf_shape shape = shape_of<Columns>;
-  auto const along = beside_each_other(down.columns, rows, total);
+  auto const along = beside_each_other(down.columns, rows, folds_if<P.whole != whole_from::leaves>(total));
   using Along = cuda::std::remove_cvref_t<decltype(along)>;
-  static_assert(Along::leaf_count > 0 || sizeof...(Keys) > 0, "columns alone are folded by threads across groups");
+  static_assert(Along::leaf_count > 0 || P.whole == whole_from::leaves || sizeof...(Keys) > 0, "columns alone are folded by threads across groups");
   int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
   auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
   if constexpr (P.reads_ahead)
     begins_ahead(order, P.bytes_per_copy == 0);
   bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
   if (whole)
-    fold_unit<P, true, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room, tables);
+    fold_unit<P, true, Rows::leaf_count>(down, along, total, cut, slot, chunk, room_for, room, tables);
   else
-    fold_unit<P, false, Rows::leaf_count>(down, along, cut, slot, chunk, room_for.columns, room_for.rows, room, tables);
+    fold_unit<P, false, Rows::leaf_count>(down, along, total, cut, slot, chunk, room_for, room, tables);
   tables.give();
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
-  bool last[2]{};
-  come({below.of_group(), beside.of_group()}, last);
+  constexpr int meetings = P.whole != whole_from::rows ? 3 : 2;
+  arrival comes[meetings] = {below.of_group(), beside.of_group()};
+  if constexpr (meetings > 2)
+    comes[2] = {room_for.band_arrivals + slot / cut.splits, cut.splits * cut.chunks};
+  bool last[meetings]{};
+  come(comes, last);
   if constexpr (Along::leaf_count > 0)
     if (last[1])
-      meet_rows<Rows>(along, total, cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
+      meet_rows<Rows>(along, folds_if<P.whole == whole_from::rows>(total), cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
         if constexpr (Rows::leaf_count > 0)
           write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
       });
@@ -273,6 +305,9 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     if (last[0])
       meet_columns(down, cut, room_for, below, chunk,
                    [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
+  if constexpr (meetings > 2)
+    if (last[2])
+      meet_leaves(total, cut, room_for, slot / cut.splits, room, to_total);
 }
 
 } // namespace tally::inline v0::kernel

@@ -25,12 +25,18 @@ __device__ __forceinline__ auto beside_each_other(Columns const& c, program<Colu
   return program<Columns, As..., Bs...>{c, 0, 0, join(a.leaves, b.leaves)};
 }
 
+/// The states of a program among those of several beside each other, of which First are in front.
+template <int First, class Some, class All>
+__device__ __forceinline__ void take_states(Some& to, All const& from) {
+  for_each_index<Some::size>([&](auto i) { get<i>(to) = get<First + int(i)>(from); });
+}
+
 /// The states of units, and of groups of units.
 template <class Columns, class Along, class Total>
 struct mixed_room {
   typename Columns::states *columns, *column_groups;
   typename Along::states *rows, *row_groups;
-  typename Total::states *of_rows, *of_bands;
+  typename Total::states *parts_of_whole, *groups_of_whole;
   u32 *column_arrivals, *row_arrivals, *band_arrivals, *last_arrival;
   __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at) {
     unsigned char* next = at.scratch;
@@ -42,8 +48,8 @@ struct mixed_room {
     take(column_groups, cut.slot_groups() * cut.columns);
     take(rows, cut.chunks * cut.rows);
     take(row_groups, cut.chunk_groups() * cut.rows);
-    take(of_rows, cut.rows);
-    take(of_bands, cut.bands);
+    take(parts_of_whole, cut.parts_of_whole);
+    take(groups_of_whole, cut.groups_of_whole);
     column_arrivals = at.arrivals;
     row_arrivals = column_arrivals + i64(cut.chunks) * (cut.slot_groups() + 1);
     band_arrivals = row_arrivals + i64(cut.slots()) * (cut.chunk_groups() + 1);
@@ -198,21 +204,19 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const& total
       },
       [&](i64 row, typename Along::states const& s) {
         typename Rows::states own;
-        for_each_index<Rows::leaf_count>([&](auto i) { get<i>(own) = get<i>(s); });
+        take_states<0>(own, s);
         done(own, row);
-        typename Total::states rest;
-        for_each_index<Total::leaf_count>([&](auto i) { get<i>(rest) = get<Rows::leaf_count + int(i)>(s); });
         if constexpr (Total::leaf_count > 0)
-          at.of_rows[row] = rest;
+          take_states<Rows::leaf_count>(at.parts_of_whole[row], s);
       });
   if constexpr (Total::leaf_count > 0)
     if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits})) {
       i64 const left = cut.rows - first;
-      auto const s = fold_with_block(total, at.of_rows + first, left < shape.elements() ? left : shape.elements(), room);
+      auto const s = fold_with_block(total, at.parts_of_whole + first, left < shape.elements() ? left : shape.elements(), room);
       if (threadIdx.x == 0)
-        at.of_bands[band] = s;
+        at.groups_of_whole[band] = s;
       if (comes_last({at.last_arrival, cut.bands})) {
-        auto const all = fold_with_block(total, at.of_bands, cut.bands, room);
+        auto const all = fold_with_block(total, at.groups_of_whole, cut.bands, room);
         if (threadIdx.x == 0)
           leaving<Result>::leave(total, all, to_total);
       }

@@ -16,6 +16,7 @@ struct mixed_facts {
   axes_layout columns; ///< the groups of the columns
   int column_words;    ///< 32-bit words of a column's states while lanes close
   int along_bytes;     ///< of the states of a row and of the total
+  int total_bytes;     ///< of the states of the total
   bool commutative;    ///< all folds of all domains
   bool exact;          ///< any fold of any domain
   bool total;          ///< folds of the whole are asked for
@@ -105,8 +106,39 @@ constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
     bytes += p.stands(c) ? standing_room(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
   return bytes;
 }
-/// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most.
-constexpr i64 mixed_row_bytes(mixed_facts const& f) { return i64(f.along_bytes) * f.of.elements_per_leaf(); }
+/// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most. Leaves of the whole that
+/// begin in them stay there too.
+constexpr i64 mixed_row_bytes(mixed_facts const& f, mixed_plan const& p) {
+  bool const leaves = p.whole == whole_from::leaves;
+  return (i64(f.along_bytes) + (leaves ? f.total_bytes : 0)) * f.of.elements_per_leaf() + (leaves ? bytes_of_piece : 0);
+}
+
+/// What the folds of the whole are made of, if they can join. Leaves that begin anywhere beside columns of small elements, whose kernel is bound by instructions,
+/// take longer than a read of their own: sums of 65536 x 4097 bf16 421 us, apart 406, without the columns 233 and 261; f32 396 and 556
+/// (docs/measured/mixed_h200.md).
+constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& why) {
+  i64 const width = f.of.elements_per_leaf(), columns = f.columns.groups, chunks = (columns - 1) / width + 1;
+  auto const no = [&](char const* sentence) {
+    why.add("total in the same read", sentence, -1, columns);
+    return false;
+  };
+  bool const whole_leaves = columns % width == 0;
+  p.whole = f.whole_in_any_order || (whole_leaves && (chunks & (chunks - 1)) == 0) ? whole_from::rows : whole_leaves ? whole_from::leaves_of_rows : whole_from::leaves;
+  if (p.whole != whole_from::leaves)
+    return true;
+  p.whole = whole_from::rows;
+  if (f.of.lanes_per_group > 4 && f.folds_columns)
+    return no("a row of {0} elements is no whole leaves, and beside columns of elements so small its leaves take longer than in a read of their own");
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0) {
+      if (p.stands(c) || f.columns.reduced[0].steps[c] != columns)
+        return no("a row of {0} elements is no whole leaves, and not every column has one row behind the other");
+      if (f.of.sources[c].address_alignment < least_of(16, size * f.of.lanes_per_group))
+        return no("a row of {0} elements is no whole leaves, and a column begins where none is aligned");
+    }
+  p.whole = whole_from::leaves;
+  return true;
+}
 
 /// Tiles of a block, at most; where two blocks share a multiprocessor two each, because more that are asked for come later and blocks end further
 /// apart: docs/measured/mixed_h200.md, 2026-11-23.
@@ -135,8 +167,9 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   }
   out.plan.bytes_per_copy = engine ? 0 : int(copies);
   out.plan.shifted = engine && copies < bytes_of_piece;
+  out.cut.total = f.total && choose_whole(f, out.plan, out.why_not);
   i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
-  i64 const own_beside = mixed_row_bytes(f) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
+  i64 const own_beside = mixed_row_bytes(f, out.plan) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
   bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
   out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / tile;
@@ -181,11 +214,9 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
   cut.lanes_of_unit = int(lanes / splits);
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(cut.chunks);
-  bool const subtrees = cut.columns % width == 0 && (cut.chunks & (cut.chunks - 1)) == 0;
-  cut.total = f.total && (subtrees || f.whole_in_any_order);
-  if (f.total && !cut.total)
-    out.why_not.add("total in the same read", "a row of {0} elements is no subtree of the whole: its leaves are not a power of two", -1,
-                    cut.columns);
+  bool const of_leaves = out.plan.whole != whole_from::rows;
+  cut.parts_of_whole = of_leaves ? (cut.rows * cut.columns - 1) / width + 1 : cut.rows;
+  cut.groups_of_whole = of_leaves ? (cut.parts_of_whole - 1) / leaves_of_group + 1 : cut.bands;
 }
 
 /// Whether one read is worth it: there are two domains at least, and, where the columns are none of them, more than the second finds in L2. H200,

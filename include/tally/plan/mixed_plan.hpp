@@ -8,6 +8,10 @@
 
 namespace tally::inline v0 {
 
+/// What the folds of the whole are made of: rows, where those are its subtrees or no order counts; the leaves of rows, where those are its own; or leaves that begin
+/// anywhere in rows, folded by the warp that has their first element, from its tile and from L2.
+enum class whole_from { rows, leaves_of_rows, leaves };
+
 /// All decisions about the kernel of rows, columns and total in one read.
 struct mixed_plan {
   int stages; ///< tiles of a block, of which one is folded while the others are on their way
@@ -17,6 +21,7 @@ struct mixed_plan {
   int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
   int standing_along = 0; ///< bit c is set where column c is the same all along a row
   bool shifted = false;   ///< rows begin anywhere: the bulk engine copies the pieces of 16 bytes around them, and what is read is shifted
+  whole_from whole = whole_from::rows;
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
@@ -30,6 +35,9 @@ constexpr i64 standing_room(i64 bytes) { return (bytes + bytes_of_piece - 1) / b
 inline constexpr int mixed_folding_threads = 256;
 inline constexpr int mixed_threads = mixed_folding_threads + 32;
 
+/// Leaves of the whole that a warp folds together where rows are no parts of it: no more than a band has.
+inline constexpr int leaves_of_group = 256;
+
 /// How the work is cut. A band is as many rows as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
 /// of two: a subtree of every column) in one chunk, and the work of one block.
 struct mixed_cut {
@@ -41,6 +49,8 @@ struct mixed_cut {
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
   bool total; ///< the folds of the whole are in the same read
+  i64 parts_of_whole;  ///< rows, or leaves of the whole
+  i64 groups_of_whole; ///< bands, or groups of leaves
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
   constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }

@@ -49,6 +49,7 @@ char const* spell(contract);
 char const* spell(axes_route);
 char const* spell(keys_route);
 char const* spell(combine_order);
+char const* spell(whole_from);
 char const* spell(load_primitive);
 char const* spell(block_algorithm);
 char const* spell(cluster_combine);

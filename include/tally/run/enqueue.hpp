@@ -187,18 +187,24 @@ template <class... Options, class R, class Outputs>
 enqueued_together enqueue_together([[maybe_unused]] R const& r, [[maybe_unused]] Outputs const& outputs, [[maybe_unused]] enqueue_call const& call) {
   enqueued_together out;
   if constexpr (is_grouped<R> && decltype(R::folds)::size > 1) {
-    if constexpr (constexpr mixed_items at = mixed_items_of<R>; at.columns >= 0) {
+    constexpr int segments = decltype(segments_of_items(r.folds, pipe_for<Options...>(r.pipe)))::size;
+    if constexpr (constexpr mixed_items at = mixed_items_of<R>; at.columns >= 0 || (at.rows >= 0 && segments == 0)) {
       auto const whole = whole_domain<Options...>(r);
       auto read = mixed_read_of<at>(r.folds, pipe_for<Options...>(r.pipe), whole.program.leaves, call.where, call.promise, true);
       if (read.joins()) {
-        answer_arrays rows{};
-        if constexpr (at.rows >= 0)
-          rows = places_of_outputs(outputs_of_item<at.rows, R, Options...>(outputs));
-        read.queue_answers_to(places_of_outputs(outputs_of_item<at.columns, R, Options...>(outputs)), rows, whole.nodes,
-                              places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
-        out.items = out.bit(at.columns) | (at.rows >= 0 ? out.bit(at.rows) : 0) | (read.planned().total_joins() ? out.bit(-1) : 0);
+        auto const places_of = [&](auto item) {
+          if constexpr (item >= 0) {
+            out.items |= out.bit(item);
+            return places_of_outputs(outputs_of_item<item, R, Options...>(outputs));
+          } else {
+            return answer_arrays{};
+          }
+        };
+        auto const columns = places_of(index_constant<at.columns>{}), rows = places_of(index_constant<at.rows>{});
+        read.queue_answers_to(columns, rows, whole.nodes, places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
+        out.items |= read.planned().total_joins() ? out.bit(-1) : 0;
       }
-    } else if constexpr (constexpr int segments = decltype(segments_of_items(r.folds, pipe_for<Options...>(r.pipe)))::size; segments > 0 && segments <= max_segments_in_turns) {
+    } else if constexpr (segments > 0 && segments <= max_segments_in_turns) {
       return enqueue_in_turns<Options...>(r, outputs, call);
     }
   }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The whole of a matrix whose rows are no subtrees of it, in the read of its rows and columns. Layer 4. A leaf of the whole is folded by the
+// warp whose row of a tile has its first element: what lies behind the tile comes from L2, where another block has it brought or will look for it. A band
+// has as many leaves as there are columns, and no leaf reaches from one to the next: they meet by bands, in groups.
+#pragma once
+
+#include <tally/kernel/leaving.cuh>
+#include <tally/kernel/mixed_meeting.cuh>
+#include <tally/kernel/tile.cuh>
+#include <tally/kernel/warp_leaf.cuh>
+
+namespace tally::inline v0::kernel {
+
+/// V neighbours of the whole in one column, from a tile's row where they lie in it.
+template <mixed_plan P, int I, int V, int Width, class Column>
+struct begun_values {
+  using T = typename Column::value_type;
+  static constexpr int bytes = memory_column<Column> ? V * int(sizeof(T)) : 1, piece = bytes < 16 ? bytes : 16;
+  static constexpr bool as_in_memory = P.bytes_per_copy == 0 || P.bytes_per_copy >= piece; ///< what is aligned there is aligned in the tile
+  alignas(16) unsigned char held[bytes];
+  __device__ __forceinline__ void load(Column const& c, tile_here const& tile, int row, int in_row, bool inside, i64 position) {
+    if constexpr (memory_column<Column>) {
+      static_assert((bytes & (bytes - 1)) == 0, "elements of a power of two");
+      unsigned char const* const here =
+          tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? int(tile.late >> 4 * I & 15) : 0) + in_row * int(sizeof(T));
+      auto const* const there = reinterpret_cast<unsigned char const*>(c.data + position);
+#pragma unroll
+      for (int b = 0; b < bytes; b += piece)
+        if (as_in_memory && inside)
+          load_shared<piece>(held + b, here + b);
+        else
+          load_read_only<piece>(held + b, there + b);
+    }
+  }
+  __device__ __forceinline__ T at(Column const& c, int v, i64 position) const {
+    if constexpr (memory_column<Column>) {
+      T one;
+      memcpy(&one, held + v * sizeof(T), sizeof(T));
+      return one;
+    } else {
+      return c.at(position);
+    }
+  }
+};
+template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
+struct begun_strip {
+  __device__ __forceinline__ void load(pack<> const&, tile_here const&, int, int, bool, i64) {}
+  template <class... Ts>
+  __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, Ts... values) const {
+    return group_row<Ts...>{make_pack(values...), position, position};
+  }
+};
+template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
+struct begun_strip<P, I, V, Width, Rows, Column, Columns...> {
+  begun_values<P, I, V, Width, Column> here;
+  begun_strip<P, I + 1, V, Width, Rows, Columns...> rest;
+  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_here const& tile, int row, int in_row, bool inside, i64 position) {
+    here.load(c.first, tile, row, in_row, inside, position);
+    rest.load(c.rest, {tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), tile.late}, row, in_row, inside, position);
+  }
+  template <class... Ts>
+  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, Ts... values) const {
+    return rest.row_at(c.rest, v, position, values..., here.at(c.first, v, position));
+  }
+};
+
+/// The elements of a leaf of the whole that begins in a row of a tile, for fold_leaf_by_warp. Columns lie one row behind the other, and where a leaf begins in
+/// them is aligned.
+template <mixed_plan P, class Program>
+struct leaf_begun_in_tile;
+template <mixed_plan P, class... Columns, class... Leaves>
+struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
+  static constexpr leaf_shape shape = shape_of<program<pack<Columns...>, Leaves...>>;
+  static constexpr int group = shape.group;
+  pack<Columns...> const& columns;
+  tile_here tile;
+  int row;      ///< of the tile
+  i64 position; ///< of its first element
+  int width;    ///< elements it has
+
+  template <class Row>
+  __device__ __forceinline__ void load(Row (&to)[group], i64 e) const {
+    begun_strip<P, 0, group, shape.elements(), shape.rows, Columns...> strip;
+    int const in_row = int(e - position);
+    strip.load(columns, tile, row, in_row, in_row + group <= width, e);
+#pragma unroll
+    for (int v = 0; v < group; ++v)
+      to[v] = strip.row_at(columns, v, e + v);
+  }
+  __device__ __forceinline__ auto row_at(i64 e) const {
+    auto const value = [&](auto const& c) {
+      if constexpr (memory_column<cuda::std::remove_cvref_t<decltype(c)>>)
+        return c.data[e];
+      else
+        return c.at(e);
+    };
+    return unpack([&](auto const&... c) { return group_row<typename Columns::value_type...>{make_pack(value(c)...), e, e}; }, columns);
+  }
+};
+
+/// The leaf of the whole that begins in `width` elements from a position on, fewer than two of them; -1 for none.
+__device__ __forceinline__ i64 leaf_that_begins(i64 position, int width, int elements) {
+  i64 const leaf = (position + elements - 1) / elements;
+  return leaf * elements < position + width ? leaf : -1;
+}
+
+/// Rows of a leaf that a thread loads before it folds them: as many as leave the open lanes of the columns their registers.
+template <class Columns>
+constexpr int begun_rows_in_flight(leaf_shape shape) {
+  int const values = shape.group * (Columns::size > 0 ? Columns::size : 1), fit = values < 32 ? 32 / values : 1;
+  int rows = shape.rows;
+  while (rows > fit)
+    rows /= 2;
+  return rows;
+}
+
+/// Folds a leaf of a whole of n elements, with a warp: valid in lane 0.
+template <mixed_plan P, class Total, class Columns>
+__device__ __forceinline__ typename Total::states fold_begun_leaf(Total const& total, Columns const& columns, tile_here const& tile, int row, i64 position, int width,
+                                                                  i64 leaf, i64 n) {
+  constexpr int elements = shape_of<Total>.elements(), rows = begun_rows_in_flight<decltype(Total::columns)>(shape_of<Total>);
+  i64 const first = leaf * elements, left = n - first;
+  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, position, width}, first, left < elements ? int(left) : elements,
+                                        int(threadIdx.x % 32));
+}
+
+/// The tree over a group of leaves, by a warp.
+template <class Total, class Room>
+__device__ __forceinline__ void fold_group_of_leaves(Total const& total, Room const& at, i64 leaves, i64 group) {
+  using States = typename Total::states;
+  constexpr int each = leaves_of_group / 32;
+  int const lane = int(threadIdx.x % 32);
+  i64 const first = group * leaves_of_group, left = leaves - first;
+  int const here = left < leaves_of_group ? int(left) : leaves_of_group, own = here - lane * each;
+  auto const combine = [&](States const& a, States const& b) { return total.combine(a, b); };
+  States s[each];
+#pragma unroll
+  for (int i = 0; i < each; ++i)
+    s[i] = at.parts_of_whole[first + (lane * each + i < here ? lane * each + i : here - 1)]; // without a branch: all in flight
+  States const mine = combine_in_registers(combine, s, own < 1 ? 1 : own < each ? own : each);
+  States const all = combine_lanes<32>(combine, mine, (here - 1) / each + 1, lane);
+  if (lane == 0)
+    at.groups_of_whole[group] = all;
+}
+
+/// Called by the block that came last of a band: folds the groups of leaves that lie in it, and in the last of all bands those between bands, and the whole.
+template <class Total, class Room, class Result>
+__device__ __forceinline__ void meet_leaves(Total const& total, mixed_cut const& cut, Room const& at, int band, unsigned char* room, Result const& to_total) {
+  static_assert(leaves_of_group <= shape_of<Total>.elements(), "a group reaches into two bands at most: rows are no shorter than a leaf");
+  constexpr int warps = mixed_threads / 32;
+  i64 const leaves = cut.parts_of_whole, first = band * cut.columns, end = band + 1 < cut.bands ? first + cut.columns : leaves;
+  int const warp = int(threadIdx.x) / 32;
+  auto const end_of = [&](i64 g) { return (g + 1) * leaves_of_group < leaves ? (g + 1) * leaves_of_group : leaves; };
+  for (i64 g = (first + leaves_of_group - 1) / leaves_of_group + warp; g < cut.groups_of_whole && end_of(g) <= end; g += warps)
+    fold_group_of_leaves(total, at, leaves, g);
+  if (!comes_last({at.last_arrival, cut.bands}))
+    return;
+  for (int b = 1 + warp; b < cut.bands; b += warps)
+    if (i64 const begin = b * cut.columns; begin % leaves_of_group != 0)
+      fold_group_of_leaves(total, at, leaves, begin / leaves_of_group);
+  auto const all = fold_with_block(total, at.groups_of_whole, cut.groups_of_whole, room);
+  if (threadIdx.x == 0)
+    leaving<Result>::leave(total, all, to_total);
+}
+
+} // namespace tally::inline v0::kernel
