@@ -73,6 +73,14 @@ TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   CHECK(make_mixed_plan(halves).plan.shifted);
 }
 
+TEST_CASE("rows fill three quarters of a tile at the least, half of it where they need no shift") {
+  for (i64 const columns : {512, 516, 764, 769, 1000, 1023})
+    CHECK_MESSAGE(make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
+  for (i64 const columns : {500, 508, 513, 765})
+    CHECK_MESSAGE(!make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
+  CHECK(says(make_mixed_plan(sums_of(65536, 513, 513)), "leave most of a tile empty"));
+}
+
 TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin anywhere") {
   auto const whole_of = [](mixed_facts const& f) {
     auto const p = make_mixed_plan(f);
@@ -167,7 +175,7 @@ TEST_CASE("columns that share their read with nothing are no matter of tiles") {
 }
 
 TEST_CASE("what does not make tiles is refused with the reason") {
-  CHECK(says(make_mixed_plan(sums_of(4096, 1000, 1000)), "most of a tile empty"));
+  CHECK(says(make_mixed_plan(sums_of(4096, 500, 500)), "most of a tile empty"));
   auto strided = sums_of(4096, 4096, 1);
   strided.columns.kept[0].steps[0] = 4096;
   CHECK(says(make_mixed_plan(strided), "elements apart"));

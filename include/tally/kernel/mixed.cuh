@@ -13,6 +13,7 @@
 #include <tally/kernel/leaving.cuh>
 #include <tally/kernel/mixed_meeting.cuh>
 #include <tally/kernel/mixed_whole.cuh>
+#include <tally/kernel/shared_room.cuh>
 #include <tally/kernel/tile.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
@@ -270,7 +271,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
           answer_arrays const to_columns, answer_arrays const to_rows, __grid_constant__ Result const to_total, mixed_places const at,
           [[maybe_unused]] launch_order const order, __grid_constant__ Keys const... keys) {
   static_assert(sizeof...(Keys) == 0 || !P.reads_ahead, "the tables of all are emptied by the launch in front");
-  extern __shared__ __align__(128) unsigned char room[];
+  unsigned char* const room = room_of_block();
   tables_beside<Keys...> const tables(room, keys...);
   tables.open();
   constexpr leaf_shape shape = shape_of<Columns>;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/arrivals.cuh>
 #include <tally/kernel/chunks.cuh>
 #include <tally/kernel/leaving.cuh>
 #include <tally/kernel/warp_tree.cuh>
@@ -70,11 +71,11 @@ __device__ __forceinline__ void come(arrival const (&each)[N], bool (&last)[N]) 
   __shared__ u32 before[N];
   __syncthreads();
   if (threadIdx.x == 0) {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory"); // speaks for the block, which the barrier has gathered
+    fence_device(); // speaks for the block, which the barrier has gathered
 #pragma unroll
     for (int i = 0; i < N; ++i)
-      asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before[i]) : "l"(each[i].counter), "r"(u32(each[i].blocks) - 1) : "memory");
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      before[i] = count_around(each[i].counter, u32(each[i].blocks) - 1);
+    fence_device();
   }
   __syncthreads();
 #pragma unroll

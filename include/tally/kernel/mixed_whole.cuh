@@ -147,7 +147,7 @@ __device__ __forceinline__ void fold_group_of_leaves(Total const& total, Room co
 /// Called by the block that came last of a band: folds the groups of leaves that lie in it, and in the last of all bands those between bands, and the whole.
 template <class Total, class Room, class Result>
 __device__ __forceinline__ void meet_leaves(Total const& total, mixed_cut const& cut, Room const& at, int band, unsigned char* room, Result const& to_total) {
-  static_assert(leaves_of_group <= shape_of<Total>.elements(), "a group reaches into two bands at most: rows are no shorter than a leaf");
+  static_assert(2 * leaves_of_group <= shape_of<Total>.elements(), "a group reaches into two bands at most: rows are no shorter than half a leaf");
   constexpr int warps = mixed_threads / 32;
   i64 const leaves = cut.parts_of_whole, first = band * cut.columns, end = band + 1 < cut.bands ? first + cut.columns : leaves;
   int const warp = int(threadIdx.x) / 32;

@@ -7,11 +7,11 @@
 
 #include <tally/fold/groups.hpp>
 #include <tally/fold/tree.hpp>
+#include <tally/kernel/arrivals.cuh>
 #include <tally/kernel/copy_ahead.cuh>
 #include <tally/kernel/load.cuh>
 #include <tally/kernel/shifted.cuh>
 #include <tally/plan/mixed_plan.hpp>
-#include <tally/primitive/bulk_group.cuh>
 #include <tally/primitive/load_ring.cuh>
 
 namespace tally::inline v0::kernel {
@@ -141,12 +141,6 @@ __device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c,
         to[i] = c.first.data[down ? first_column + i : row * cut.row_steps[I]];
   }
   fill_standing<P, Width, I + 1>(c.rest, cut, first_column, width, rows, standing + standing_bytes<P, I, Width, Column>(), row_of);
-}
-
-/// The folding threads of a block meet: what they wrote can be read, and be followed by what the bulk engine writes.
-__device__ __forceinline__ void folding_threads_meet() {
-  primitive::show_stores_to_bulk_engine();
-  asm volatile("barrier.sync 1, %0;" ::"n"(mixed_folding_threads) : "memory");
 }
 
 /// The tiles of a unit, one after the other: read(k, tile) with the folding threads; the whole block calls it, once. Tile k has

@@ -41,6 +41,11 @@ struct mixed_planned {
 
 namespace planning {
 
+/// Quarters of the columns of a tile that a row fills at the least: three where rows have to be shifted. f32, us, in one read and in a read for each domain:
+/// 500000 x 512 375, 695; 340000 x 784 409, 729; rows and columns of 500000 x 513 451, 498, columns and whole 515, 492; bf16 260000 x 1027 330, 310
+/// (H200, 2026-11-29, docs/measured/mixed_h200.md).
+constexpr int least_quarters_of_tile(bool shifted) { return shifted ? 3 : 2; }
+
 /// Whether one read can do it.
 constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
@@ -53,12 +58,13 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   grid_axis const &down = f.columns.reduced[0], &beside = f.columns.kept[0];
   if (beside.position_step != 1 || down.position_step != beside.extent)
     return no("the rows are not the inner axis");
-  bool any_passes = false;
+  bool any_passes = false, shifted = false;
   for (int c = 0; c < f.of.source_count; ++c)
     if (f.of.sources[c].bytes_per_element > 0) {
       if (beside.steps[c] != 1 && beside.steps[c] != 0)
         return no("neighbours of a row lie {0} elements apart", beside.steps[c]);
       any_passes = any_passes || (beside.steps[c] != 0 && down.steps[c] != 0);
+      shifted = shifted || (beside.steps[c] != 0 && beside.extent * f.of.sources[c].bytes_per_element % bytes_of_piece != 0);
     }
   if (!any_passes)
     return no("no column has an element for each row and column");
@@ -68,7 +74,7 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("exact sums have windows, not lanes");
   if (f.checked)
     return no("checked sums tell of their overflow beside their answers");
-  if (beside.extent < width || down.extent < lanes)
+  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || down.extent < lanes)
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);

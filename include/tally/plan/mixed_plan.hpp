@@ -35,7 +35,7 @@ constexpr i64 standing_room(i64 bytes) { return (bytes + bytes_of_piece - 1) / b
 inline constexpr int mixed_folding_threads = 256;
 inline constexpr int mixed_threads = mixed_folding_threads + 32;
 
-/// Leaves of the whole that a warp folds together where rows are no parts of it: no more than a band has.
+/// Leaves of the whole that a warp folds together where rows are no parts of it: no more than a band has, which are as many as it has columns.
 inline constexpr int leaves_of_group = 256;
 
 /// How the work is cut. A band is as many rows as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power

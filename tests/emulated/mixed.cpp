@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernel of rows, columns and the whole of a matrix, as host code: the answers of the CPU to the last bit, whatever the length of a row, by the plan that
+// the planner makes and by chips without a bulk engine.
+#include "emulated/kernel_on_host.hpp"
+
+#include <tally/kernel/mixed.cuh>
+#include <tally/plan/mixed.hpp>
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <tuple>
+
+using namespace tally;
+
+namespace {
+
+template <class T>
+std::vector<T> uneven(i64 n) {
+  std::mt19937 random(3);
+  std::vector<T> x(static_cast<std::size_t>(n) + 16 / sizeof(T));
+  for (auto& v : x) v = T(std::ldexp(float(random() % 1000) - 400.f, int(random() % 20) - 10));
+  return x;
+}
+
+/// Launches what the planner makes of sums of columns, rows and all; true where their answers are those of the CPU.
+template <class T, i64 Rows, i64 Columns, bool Engine>
+bool folds() {
+  CAPTURE(Rows);
+  CAPTURE(Columns);
+  auto const all = uneven<T>(Rows * Columns);
+  T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
+  auto const r = from(shaped(x, Rows, Columns)) | reduce(over<0>(sum), over<1>(mean), sum);
+  using R = std::remove_cvref_t<decltype(r)>;
+  constexpr auto at = detail::mixed_items_of<R>;
+  auto columns = detail::columns_of_items<at>(r.folds, r.pipe);
+  auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
+  auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
+  auto total = detail::with_leaves(columns.program.columns, whole.program.leaves);
+  using Down = std::remove_cvref_t<decltype(columns.program)>;
+  using Across = std::remove_cvref_t<decltype(rows.program)>;
+  using Total = std::remove_cvref_t<decltype(total)>;
+  static constexpr mixed_planned planned = [] {
+    constexpr leaf_shape shape = shape_of<Down>;
+    mixed_facts f{};
+    f.of.lanes_per_group = shape.group;
+    f.of.rows_per_leaf = shape.rows;
+    f.of.source_count = 1;
+    f.of.sources[0] = {sizeof(T), 1, 16};
+    f.of.target = Engine ? targets::h200 : targets::a100;
+    f.columns.kept_axes = f.columns.reduced_axes = 1;
+    f.columns.groups = Columns;
+    f.columns.extent = Rows;
+    f.columns.kept[0] = {Columns, 1, {1}};
+    f.columns.reduced[0] = {Rows, Columns, {Columns}};
+    f.column_words = 28;
+    f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
+    f.total_bytes = sizeof(typename Total::states);
+    f.commutative = f.total = f.rows = f.folds_columns = true;
+    return make_mixed_plan(f);
+  }();
+  CHECK(planned.joins);
+  CHECK(planned.total_joins());
+  auto const& cut = planned.cut;
+  columns.program.extent = Rows;
+  total.extent = Rows * Columns;
+  i64 const states = sizeof(pack<typename Down::states, typename Across::states, typename Total::states>);
+  std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows + cut.parts_of_whole + cut.groups_of_whole) + 6 * 256 + 16), 0x55);
+  std::vector<u32> arrivals(static_cast<std::size_t>(cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands + 1));
+  static std::vector<u64> room;
+  room.assign(static_cast<std::size_t>(planned.shared_bytes / 8 + 32), 0x5555);
+  emulated::shared_begin = reinterpret_cast<char*>(room.data()) + (128 - reinterpret_cast<u64>(room.data()) % 128);
+  unsigned char* const aligned = scratch.data() + (16 - reinterpret_cast<u64>(scratch.data()) % 16);
+  auto const right = run(r, on::cpu);
+  std::vector<float> to_columns(static_cast<std::size_t>(Columns), -77.f), to_rows(static_cast<std::size_t>(Rows), -77.f);
+  typename Total::states of_all = total.identity();
+  answer_arrays columns_there{}, rows_there{};
+  columns_there.at[0] = to_columns.data();
+  rows_there.at[0] = to_rows.data();
+  using ColumnNodes = std::remove_cvref_t<decltype(columns.nodes)>;
+  using RowNodes = std::remove_cvref_t<decltype(rows.nodes)>;
+  emulated::launch(planned.blocks(), unsigned(mixed_threads), [&] {
+    kernel::mixed<planned.plan, Down, ColumnNodes, Across, RowNodes, Total, typename Total::states*>(columns.program, columns.nodes, rows.program, rows.nodes, total, cut, columns_there,
+                                                                                                     rows_there, &of_all, {aligned, arrivals.data()}, {nullptr, 0, 0});
+  });
+  bool same = std::get<2>(right) == get<0>(of_all);
+  for (i64 i = 0; i < Columns; ++i) same = same && to_columns[static_cast<std::size_t>(i)] == std::get<0>(right)[static_cast<std::size_t>(i)];
+  for (i64 i = 0; i < Rows; ++i) same = same && to_rows[static_cast<std::size_t>(i)] == std::get<1>(right)[static_cast<std::size_t>(i)];
+  for (u32 const a : arrivals) same = same && a == 0;
+  CHECK(same);
+  return same;
+}
+
+} // namespace
+
+TEST_CASE("rows that are subtrees of the whole, whose leaves are its own, and that begin anywhere") {
+  folds<float, 150, 2048, true>();
+  folds<float, 150, 3072, true>();
+  folds<float, 1100, 1027, true>();
+  folds<float, 2100, 1030, true>();
+}
+
+TEST_CASE("rows shorter than a leaf") {
+  folds<float, 1100, 512, true>();
+  folds<float, 1030, 769, true>();
+  folds<float, 200, 1000, true>();
+  folds<float, 2050, 1023, true>();
+}
+
+TEST_CASE("chips without a bulk engine") {
+  folds<float, 1100, 1027, false>();
+  folds<float, 1100, 770, false>();
+}
