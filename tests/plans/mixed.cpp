@@ -79,6 +79,8 @@ TEST_CASE("rows fill three quarters of a tile at the least, half of it where the
   for (i64 const columns : {500, 508, 513, 765})
     CHECK_MESSAGE(!make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
   CHECK(says(make_mixed_plan(sums_of(65536, 513, 513)), "leave most of a tile empty"));
+  CHECK(make_mixed_plan(sums_of(16 * 1024 + 1, 1000, 1000)).joins);
+  CHECK(says(make_mixed_plan(sums_of(16 * 1024, 1000, 1000)), "do not fill the chip"));
 }
 
 TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin anywhere") {

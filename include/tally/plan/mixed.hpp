@@ -234,7 +234,10 @@ constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
   bool const found = f.rows && !f.folds_columns && bytes <= in_l2;
   if (domains > 1 && found)
     out.why_not.add("one read", "{0} bytes of rows are read along them, and again while L2 holds most", -1, bytes);
-  return domains > 1 && !found;
+  bool const few = out.cut.columns < f.of.elements_per_leaf() && out.blocks() < f.of.target.multiprocessors; // nothing shorter was measured
+  if (domains > 1 && few)
+    out.why_not.add("one read", "{0} blocks of rows that leave a part of their tiles empty do not fill the chip", -1, out.blocks());
+  return domains > 1 && !found && !few;
 }
 
 } // namespace planning
