@@ -57,7 +57,7 @@ bool folds() {
     f.columns.reduced[0] = {Rows, Columns, {Columns}};
     f.column_words = 28;
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
-    f.total_bytes = sizeof(typename Total::states);
+    f.apart_bytes = sizeof(typename Across::states) + sizeof(typename Total::states);
     f.commutative = f.total = f.rows = f.folds_columns = true;
     return make_mixed_plan(f);
   }();
@@ -69,9 +69,8 @@ bool folds() {
   i64 const states = sizeof(pack<typename Down::states, typename Across::states, typename Total::states>);
   std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows + cut.parts_of_whole + cut.groups_of_whole) + 6 * 256 + 16), 0x55);
   std::vector<u32> arrivals(static_cast<std::size_t>(cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands + 1));
-  static std::vector<u64> room;
-  room.assign(static_cast<std::size_t>(planned.shared_bytes / 8 + 32), 0x5555);
-  emulated::shared_begin = reinterpret_cast<char*>(room.data()) + (128 - reinterpret_cast<u64>(room.data()) % 128);
+  std::vector<char> room(static_cast<std::size_t>(planned.shared_bytes) + 128 + 4096, 0x55); // more behind what was asked for, which stays as it is
+  emulated::shared_begin = room.data() + (128 - reinterpret_cast<u64>(room.data()) % 128);
   unsigned char* const aligned = scratch.data() + (16 - reinterpret_cast<u64>(scratch.data()) % 16);
   auto const right = run(r, on::cpu);
   std::vector<float> to_columns(static_cast<std::size_t>(Columns), -77.f), to_rows(static_cast<std::size_t>(Rows), -77.f);
@@ -89,6 +88,7 @@ bool folds() {
   for (i64 i = 0; i < Columns; ++i) same = same && to_columns[static_cast<std::size_t>(i)] == std::get<0>(right)[static_cast<std::size_t>(i)];
   for (i64 i = 0; i < Rows; ++i) same = same && to_rows[static_cast<std::size_t>(i)] == std::get<1>(right)[static_cast<std::size_t>(i)];
   for (u32 const a : arrivals) same = same && a == 0;
+  CHECK(std::all_of(emulated::shared_begin + planned.shared_bytes, room.data() + room.size(), [](char c) { return c == 0x55; }));
   CHECK(same);
   return same;
 }

@@ -26,7 +26,7 @@ mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
   f.columns.kept[0] = {columns, 1, {1}};
   f.columns.reduced[0] = {rows, columns, {row_step}};
   f.column_words = 28;
-  f.along_bytes = 8;
+  f.along_bytes = f.apart_bytes = 8;
   f.commutative = f.total = f.rows = f.folds_columns = true;
   return f;
 }

@@ -16,7 +16,7 @@ struct mixed_facts {
   axes_layout columns; ///< the groups of the columns
   int column_words;    ///< 32-bit words of a column's states while lanes close
   int along_bytes;     ///< of the states of a row and of the total
-  int total_bytes;     ///< of the states of the total
+  int apart_bytes;     ///< of both where each has memory of its own
   bool commutative;    ///< all folds of all domains
   bool exact;          ///< any fold of any domain
   bool total;          ///< folds of the whole are asked for
@@ -113,10 +113,9 @@ constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
   return bytes;
 }
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most. Leaves of the whole that
-/// begin in them stay there too.
+/// begin in them stay behind them.
 constexpr i64 mixed_row_bytes(mixed_facts const& f, mixed_plan const& p) {
-  bool const leaves = p.whole == whole_from::leaves;
-  return (i64(f.along_bytes) + (leaves ? f.total_bytes : 0)) * f.of.elements_per_leaf() + (leaves ? bytes_of_piece : 0);
+  return p.whole == whole_from::leaves ? i64(f.apart_bytes) * f.of.elements_per_leaf() + bytes_of_piece : i64(f.along_bytes) * f.of.elements_per_leaf();
 }
 
 /// What the folds of the whole are made of, if they can join. Leaves that begin anywhere beside columns of small elements, whose kernel is bound by instructions,
