@@ -36,7 +36,7 @@ inline constexpr int mixed_folding_threads = 256;
 inline constexpr int mixed_threads = mixed_folding_threads + 32;
 
 /// Leaves of the whole that a warp folds together where rows are no parts of it: no more than a band has, which are as many as it has columns.
-inline constexpr int leaves_of_group = 256;
+inline constexpr int leaves_of_group = 128;
 
 /// How the work is cut. A band is as many rows as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
 /// of two: a subtree of every column) in one chunk, and the work of one block.
