@@ -185,7 +185,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
   unsigned char* const standing = room + P.stages * tile_bytes<P, width, shape.rows>(&down.columns);
   auto* const held = reinterpret_cast<typename Along::states*>(standing + all_standing_bytes<P, width>(&down.columns));
-  constexpr i64 held_bytes = Along::leaf_count > 0 ? (width * i64(sizeof(typename Along::states)) + bytes_of_piece - 1) / bytes_of_piece * bytes_of_piece : 0;
+  constexpr i64 held_bytes = Along::leaf_count > 0 ? whole_pieces(width * i64(sizeof(typename Along::states))) : 0;
   [[maybe_unused]] auto* const held_leaves = reinterpret_cast<typename Total::states*>(reinterpret_cast<unsigned char*>(held) + held_bytes);
   column_lanes<Whole, V, Program> columns;
   if constexpr ((P.standing_down | P.standing_along) != 0) {

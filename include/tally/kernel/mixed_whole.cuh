@@ -14,32 +14,21 @@ namespace tally::inline v0::kernel {
 
 /// V neighbours of the whole in one column, from a tile's row where they lie in it.
 template <mixed_plan P, int I, int V, int Width, class Column>
-struct begun_values {
-  using T = typename Column::value_type;
-  static constexpr int bytes = memory_column<Column> ? V * int(sizeof(T)) : 1, piece = bytes < 16 ? bytes : 16;
+struct begun_values : tile_values<P, I, V, Width, Column> {
+  using values = tile_values<P, I, V, Width, Column>;
+  static constexpr int piece = values::piece;
   static constexpr bool as_in_memory = P.bytes_per_copy == 0 || P.bytes_per_copy >= piece; ///< what is aligned there is aligned in the tile
-  alignas(16) unsigned char held[bytes];
   __device__ __forceinline__ void load(Column const& c, tile_here const& tile, int row, int in_row, bool inside, i64 position) {
     if constexpr (memory_column<Column>) {
-      static_assert((bytes & (bytes - 1)) == 0, "elements of a power of two");
-      unsigned char const* const here =
-          tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? int(tile.late >> 4 * I & 15) : 0) + in_row * int(sizeof(T));
+      unsigned char const* const here = tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? int(tile.late >> 4 * I & 15) : 0) +
+                                        in_row * int(sizeof(typename values::T));
       auto const* const there = reinterpret_cast<unsigned char const*>(c.data + position);
 #pragma unroll
-      for (int b = 0; b < bytes; b += piece)
+      for (int b = 0; b < values::bytes; b += piece)
         if (as_in_memory && inside)
-          load_shared<piece>(held + b, here + b);
+          load_shared<piece>(this->held + b, here + b);
         else
-          load_read_only<piece>(held + b, there + b);
-    }
-  }
-  __device__ __forceinline__ T at(Column const& c, int v, i64 position) const {
-    if constexpr (memory_column<Column>) {
-      T one;
-      memcpy(&one, held + v * sizeof(T), sizeof(T));
-      return one;
-    } else {
-      return c.at(position);
+          load_read_only<piece>(this->held + b, there + b);
     }
   }
 };

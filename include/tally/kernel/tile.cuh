@@ -28,7 +28,7 @@ constexpr int tile_row_bytes() {
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int standing_bytes() {
   if constexpr (memory_column<Column> && P.stands(I))
-    return int(standing_room(Width * i64(sizeof(typename Column::value_type))));
+    return int(whole_pieces(Width * i64(sizeof(typename Column::value_type))));
   else
     return 0;
 }

@@ -109,7 +109,7 @@ constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) {
 constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
   for (int c = 0; c < f.source_count; ++c)
-    bytes += p.stands(c) ? standing_room(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
+    bytes += p.stands(c) ? whole_pieces(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
   return bytes;
 }
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most. Leaves of the whole that

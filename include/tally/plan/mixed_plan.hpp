@@ -28,8 +28,8 @@ struct mixed_plan {
 
 /// What the bulk engine copies at the least, and where that begins and ends.
 inline constexpr int bytes_of_piece = 16;
-/// Bytes that a column which stands takes beside the tiles.
-constexpr i64 standing_room(i64 bytes) { return (bytes + bytes_of_piece - 1) / bytes_of_piece * bytes_of_piece; }
+/// Bytes of the pieces that so many lie in.
+constexpr i64 whole_pieces(i64 bytes) { return (bytes + bytes_of_piece - 1) / bytes_of_piece * bytes_of_piece; }
 
 /// Threads that fold; a warp in front of them asks for tiles.
 inline constexpr int mixed_folding_threads = 256;
