@@ -27,12 +27,13 @@ constexpr std::size_t rounded(i64 states, std::size_t bytes) { return (static_ca
 /// What kernel/mixed_meeting.cuh calls mixed_room, in bytes.
 std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
   auto const along = static_cast<std::size_t>(r.f.along_bytes);
-  return rounded(cut.slots() * cut.columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * cut.columns, r.columns_type->states_bytes) +
-         rounded(cut.chunks * cut.rows, along) + rounded(cut.chunk_groups() * cut.rows, along) +
+  i64 const columns = cut.matrices * cut.columns, rows = cut.matrices * cut.rows;
+  return rounded(cut.slots() * columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * columns, r.columns_type->states_bytes) +
+         rounded(cut.chunks * rows, along) + rounded(cut.chunk_groups() * rows, along) +
          rounded(cut.parts_of_whole, r.total_type->states_bytes) + rounded(cut.groups_of_whole, r.total_type->states_bytes);
 }
 std::size_t arrivals(mixed_cut const& cut) {
-  return static_cast<std::size_t>(i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands + 1);
+  return static_cast<std::size_t>(cut.matrices * (i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands) + 1);
 }
 
 /// Launches behind others of its kind.
@@ -41,8 +42,8 @@ void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel c
   byte_ranges reads, writes;
   reads.add(r.places, r.f.of.source_count);
   auto const note = [&](mixed_answers const& a, i64 groups) { writes.add(a.to.at, a.count, static_cast<std::size_t>(groups) * a.bytes); };
-  note(r.to_columns, chosen.cut.columns);
-  note(r.to_rows, chosen.cut.rows);
+  note(r.to_columns, chosen.cut.matrices * chosen.cut.columns);
+  note(r.to_rows, chosen.cut.matrices * chosen.cut.rows);
   if (r.finished != nullptr)
     writes.add(r.finished->places, r.finished->count, r.finished->bytes);
   else if (r.to_total != nullptr)

@@ -105,7 +105,8 @@ void plan_whole(grouped_description& d) {
 }
 
 std::string blocks_of_matrix(grouped_description const& d) {
-  return formatted("{} bands x {} parts x {} chunks = {} of {} threads", d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
+  std::string const batch = d.joined.plan.batched ? formatted("{} matrices x ", d.joined.cut.matrices) : "";
+  return formatted("{}{} bands x {} parts x {} chunks = {} of {} threads", batch, d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
                    several(d.joined.blocks(), "block"), mixed_threads);
 }
 std::string blocks_of_turns(grouped_description const& d) {

@@ -24,14 +24,27 @@ std::vector<T> uneven(i64 n) {
   return x;
 }
 
+/// Matrices of a batch, how many and how they lie in memory.
+enum class lie { behind, in_turn };
+template <i64 Matrices, lie Lie>
+auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
+  if constexpr (Matrices == 1)
+    return from(shaped(x, rows, columns)) | reduce(over<0>(sum), over<1>(mean), sum);
+  else if constexpr (Lie == lie::behind)
+    return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<2>(mean), sum);
+  else
+    return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean));
+}
+
 /// Launches what the planner makes of sums of columns, rows and all; true where their answers are those of the CPU.
-template <class T, i64 Rows, i64 Columns, bool Engine>
+template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie = lie::behind>
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
-  auto const all = uneven<T>(Rows * Columns);
+  constexpr bool whole_too = Lie == lie::behind;
+  auto const all = uneven<T>(Matrices * Rows * Columns);
   T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
-  auto const r = from(shaped(x, Rows, Columns)) | reduce(over<0>(sum), over<1>(mean), sum);
+  auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
   using R = std::remove_cvref_t<decltype(r)>;
   constexpr auto at = detail::mixed_items_of<R>;
   auto columns = detail::columns_of_items<at>(r.folds, r.pipe);
@@ -50,30 +63,35 @@ bool folds() {
     f.of.sources[0] = {sizeof(T), 1, 16};
     f.of.target = Engine ? targets::h200 : targets::a100;
     f.of.target.multiprocessors = 4; // of which few rows have enough
-    f.columns.kept_axes = f.columns.reduced_axes = 1;
-    f.columns.groups = Columns;
+    constexpr i64 row = Lie == lie::behind ? Columns : Matrices * Columns, matrix = Lie == lie::behind ? Rows * Columns : Columns;
+    f.batched = Matrices > 1;
+    f.columns.kept_axes = Matrices > 1 ? 2 : 1;
+    f.columns.reduced_axes = 1;
+    f.columns.groups = Matrices * Columns;
     f.columns.extent = Rows;
-    f.columns.kept[0] = {Columns, 1, {1}};
-    f.columns.reduced[0] = {Rows, Columns, {Columns}};
+    f.columns.kept[0] = {Matrices, matrix, {matrix}};
+    f.columns.kept[Matrices > 1 ? 1 : 0] = {Columns, 1, {1}};
+    f.columns.reduced[0] = {Rows, row, {row}};
     f.column_words = 28;
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
     f.apart_bytes = sizeof(typename Across::states) + sizeof(typename Total::states);
-    f.commutative = f.total = f.rows = f.folds_columns = true;
+    f.commutative = f.rows = f.folds_columns = true;
+    f.total = whole_too;
     return make_mixed_plan(f);
   }();
   CHECK(planned.joins);
-  CHECK(planned.total_joins());
+  CHECK(planned.total_joins() == whole_too);
   auto const& cut = planned.cut;
   columns.program.extent = Rows;
-  total.extent = Rows * Columns;
+  total.extent = Matrices * Rows * Columns;
   i64 const states = sizeof(pack<typename Down::states, typename Across::states, typename Total::states>);
-  std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows + cut.parts_of_whole + cut.groups_of_whole) + 6 * 256 + 16), 0x55);
-  std::vector<u32> arrivals(static_cast<std::size_t>(cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands + 1));
+  std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (Matrices * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows) + cut.parts_of_whole + cut.groups_of_whole) + 6 * 256 + 16), 0x55);
+  std::vector<u32> arrivals(static_cast<std::size_t>(Matrices * (cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands) + 1));
   std::vector<char> room(static_cast<std::size_t>(planned.shared_bytes) + 128 + 4096, 0x55); // more behind what was asked for, which stays as it is
   emulated::shared_begin = room.data() + (128 - reinterpret_cast<u64>(room.data()) % 128);
   unsigned char* const aligned = scratch.data() + (16 - reinterpret_cast<u64>(scratch.data()) % 16);
   auto const right = run(r, on::cpu);
-  std::vector<float> to_columns(static_cast<std::size_t>(Columns), -77.f), to_rows(static_cast<std::size_t>(Rows), -77.f);
+  std::vector<float> to_columns(static_cast<std::size_t>(Matrices * Columns), -77.f), to_rows(static_cast<std::size_t>(Matrices * Rows), -77.f);
   typename Total::states of_all = total.identity();
   answer_arrays columns_there{}, rows_there{};
   columns_there.at[0] = to_columns.data();
@@ -84,9 +102,9 @@ bool folds() {
     kernel::mixed<planned.plan, Down, ColumnNodes, Across, RowNodes, Total, typename Total::states*>(columns.program, columns.nodes, rows.program, rows.nodes, total, cut, columns_there,
                                                                                                      rows_there, &of_all, {aligned, arrivals.data()}, {nullptr, 0, 0});
   });
-  bool same = std::get<2>(right) == get<0>(of_all);
-  for (i64 i = 0; i < Columns; ++i) same = same && to_columns[static_cast<std::size_t>(i)] == std::get<0>(right)[static_cast<std::size_t>(i)];
-  for (i64 i = 0; i < Rows; ++i) same = same && to_rows[static_cast<std::size_t>(i)] == std::get<1>(right)[static_cast<std::size_t>(i)];
+  auto const same_all = [](std::vector<float> const& one, auto const& other) { return std::equal(one.begin(), one.end(), other.begin(), other.end()); };
+  bool same = same_all(to_columns, std::get<0>(right)) && same_all(to_rows, std::get<1>(right));
+  if constexpr (whole_too) same = same && std::get<2>(right) == get<0>(of_all);
   for (u32 const a : arrivals) same = same && a == 0;
   CHECK(std::all_of(emulated::shared_begin + planned.shared_bytes, room.data() + room.size(), [](char c) { return c == 0x55; }));
   CHECK(same);
@@ -112,4 +130,27 @@ TEST_CASE("rows shorter than a leaf") {
 TEST_CASE("chips without a bulk engine") {
   folds<float, 1100, 1027, false>();
   folds<float, 1100, 770, false>();
+  folds<float, 200, 1027, false, 3>();
+}
+
+TEST_CASE("matrices of a batch, one behind the other or row by row in turn") {
+  folds<float, 150, 2048, true, 3>();
+  folds<float, 256, 3072, true, 2>();
+  folds<float, 1100, 1027, true, 3>();
+  folds<float, 1030, 769, true, 2>();
+  folds<float, 150, 2048, true, 3, lie::in_turn>();
+  folds<float, 1100, 1027, true, 2, lie::in_turn>();
+}
+
+TEST_CASE("tiles of several lanes, where matrices have fewer rows than a leaf has elements") {
+  folds<float, 64, 2048, true, 3>();
+  folds<float, 100, 1024, true, 3>();
+  folds<float, 128, 2048, true, 2>();
+  folds<float, 256, 1027, true, 3>();
+  folds<float, 300, 1025, true, 2>();
+  folds<float, 512, 3072, true>();
+  folds<float, 1100, 1026, true, 2>();
+  folds<float, 1500, 1024, true, 2>();
+  folds<float, 77, 1031, true, 3, lie::in_turn>();
+  folds<float, 70, 1027, false, 3>();
 }

@@ -30,6 +30,18 @@ mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
   f.commutative = f.total = f.rows = f.folds_columns = true;
   return f;
 }
+/// The same of a batch of matrices, one behind the other or row by row in turn.
+mixed_facts sums_of_batch(i64 matrices, i64 rows, i64 columns, bool in_turn = false) {
+  auto f = sums_of(rows, columns, in_turn ? matrices * columns : columns);
+  i64 const apart = in_turn ? columns : rows * columns;
+  f.batched = true;
+  f.columns.kept_axes = 2;
+  f.columns.groups = matrices * columns;
+  f.columns.kept[1] = f.columns.kept[0];
+  f.columns.kept[0] = {matrices, apart, {apart}};
+  f.columns.reduced[0].position_step = f.columns.reduced[0].steps[0];
+  return f;
+}
 bool says(mixed_planned const& p, char const* reason) {
   for (int i = 0; i < p.why_not.count; ++i)
     if (std::string(p.why_not.entries[i].reason).find(reason) != std::string::npos) return true;
@@ -98,7 +110,7 @@ TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin an
   CHECK(begun.cut.parts_of_whole == 4110); // 4097 * 1027 elements
   CHECK(begun.cut.groups_of_whole == 33);
   CHECK(of_rows.cut.parts_of_whole == 4097);
-  CHECK(of_rows.cut.groups_of_whole == 5);
+  CHECK(of_rows.cut.groups_of_whole == 33);
 
   auto odd = sums_of(4096, 1027, 1027);
   odd.whole_in_any_order = true;
@@ -120,6 +132,48 @@ TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin an
   alone(odd, "elements so small");
   odd.folds_columns = false;
   CHECK(whole_of(odd) == whole_from::leaves);
+}
+
+TEST_CASE("matrices of a batch have units of their own, and the whole of all is in the same read where their rows lie one behind the other") {
+  auto const behind = make_mixed_plan(sums_of_batch(64, 1024, 4096));
+  CHECK(behind.joins);
+  CHECK(behind.total_joins());
+  CHECK(behind.plan.batched);
+  CHECK(behind.blocks() == 64 * 4);
+  CHECK(behind.cut.parts_of_whole == 64 * 1024);
+  CHECK(behind.cut.row_of_source(3, 5) == 3 * 1024 + 5);
+  auto const in_turn = make_mixed_plan(sums_of_batch(64, 1024, 4096, true));
+  CHECK(in_turn.joins);
+  CHECK(in_turn.cut.row_of_source(3, 5) == 5 * 64 + 3);
+  CHECK(says(in_turn, "not those that lie one behind the other"));
+  auto any_order = sums_of_batch(64, 1024, 4096, true);
+  any_order.whole_in_any_order = true;
+  CHECK(make_mixed_plan(any_order).total_joins());
+  CHECK(make_mixed_plan(sums_of_batch(2000, 1024, 1024)).total_joins());
+  CHECK(make_mixed_plan(sums_of_batch(1024, 1000, 1024)).total_joins());
+  CHECK(says(make_mixed_plan(sums_of_batch(2000, 1000, 1024)), "reach from one into the next"));
+  auto scattered = sums_of_batch(64, 1024, 4096);
+  scattered.columns.kept_axes = 3;
+  CHECK(says(make_mixed_plan(scattered), "do not make matrices"));
+}
+
+TEST_CASE("tiles have the rows of several lanes where matrices have fewer than a leaf has elements") {
+  struct { i64 rows; int lanes, of_band; } const all[] = {{64, 8, 64}, {100, 8, 128}, {128, 8, 128}, {129, 4, 128}, {256, 4, 128}, {512, 2, 128}, {513, 1, 128}, {1024, 1, 128}, {1100, 1, 128}};
+  for (auto const& one : all) {
+    CAPTURE(one.rows);
+    auto const p = make_mixed_plan(sums_of_batch(512, one.rows, 4096));
+    CHECK(p.joins);
+    CHECK(p.plan.lanes_of_tile == one.lanes);
+    CHECK(p.cut.lanes_of_band == one.of_band);
+    CHECK(p.cut.splits * p.cut.lanes_of_unit == one.of_band);
+  }
+  CHECK(says(make_mixed_plan(sums_of_batch(512, 63, 4096)), "leave most of a tile empty"));
+  CHECK(make_mixed_plan(sums_of(64, 1 << 22, 1 << 22)).plan.lanes_of_tile == 8);
+  auto halves = sums_of_batch(300, 720, 1280);
+  CHECK(make_mixed_plan(halves).joins);
+  halves.of.sources[0].bytes_per_element = 2;
+  halves.of.lanes_per_group = 8;
+  CHECK(says(make_mixed_plan(halves), "leave most of a tile empty"));
 }
 
 TEST_CASE("where there is no copy engine threads copy rows, by 4 bytes at the least") {

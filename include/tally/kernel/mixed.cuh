@@ -50,11 +50,11 @@ struct beside {
   State of[V];
 };
 
-/// Lanes of neighbouring columns as they close: kept in registers until their neighbours have.
-template <bool Whole, int V, class Program>
+/// Lanes of neighbouring columns, of Rows elements where they are whole, as they close: kept in registers until their neighbours have.
+template <bool Whole, int Rows, int V, class Program>
 struct column_lanes;
-template <bool Whole, int V, class Columns, class... Leaves>
-struct column_lanes<Whole, V, program<Columns, Leaves...>> {
+template <bool Whole, int Rows, int V, class Columns, class... Leaves>
+struct column_lanes<Whole, Rows, V, program<Columns, Leaves...>> {
   using Program = program<Columns, Leaves...>;
   using Strips = pack<beside<typename moving<Whole, Leaves>::state, V>...>;
   static constexpr leaf_shape shape = shape_of<Program>;
@@ -76,44 +76,46 @@ struct column_lanes<Whole, V, program<Columns, Leaves...>> {
     });
     push(p, k);
   }
-  /// A lane without any element.
-  __device__ __forceinline__ void add_nothing(Program const& p, int k) {
+  /// Lanes from the k-th on have no element, of `lanes`.
+  __device__ __forceinline__ void add_nothing(Program const& p, int k, int lanes) {
+    Strips nothing;
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const& m = get<i>(p.leaves).monoid;
 #pragma unroll
       for (int v = 0; v < V; ++v)
-        get<i>(last).of[v] = moving<Whole, nth_t<i, Leaves...>>::from(m, m.identity());
+        get<i>(nothing).of[v] = moving<Whole, nth_t<i, Leaves...>>::from(m, m.identity());
     });
-    push(p, k);
+    last = stack.root_with(merging(p), k, lanes, nothing);
   }
   /// Column v of this thread, over `lanes` lanes.
   __device__ __forceinline__ typename Program::states of(Program const& p, int v, int lanes) const {
     typename Program::states s;
     for_each_index<Program::leaf_count>([&](auto i) {
-      get<i>(s) = moving<Whole, nth_t<i, Leaves...>>::back(get<i>(p.leaves).monoid, get<i>(last).of[v], u64(shape.rows) * u64(lanes));
+      get<i>(s) = moving<Whole, nth_t<i, Leaves...>>::back(get<i>(p.leaves).monoid, get<i>(last).of[v], u64(Rows) * u64(lanes));
     });
     return s;
   }
 
 private:
-  __device__ __forceinline__ void push(Program const& p, int k) {
-    auto const merge = [&](Strips const& left, Strips const& right, int level) {
+  __device__ __forceinline__ void push(Program const& p, int k) { last = stack.push(merging(p), k, last); }
+  /// Combines the lanes of two subtrees of so many levels.
+  __device__ __forceinline__ static auto merging(Program const& p) {
+    return [&p](Strips const& left, Strips const& right, int level) {
       Strips out = left;
       for_each_index<Program::leaf_count>([&](auto i) {
-        typename moving<Whole, nth_t<i, Leaves...>>::combine const combine{get<i>(p.leaves).monoid, u64(shape.rows)};
+        typename moving<Whole, nth_t<i, Leaves...>>::combine const combine{get<i>(p.leaves).monoid, u64(Rows)};
 #pragma unroll
         for (int v = 0; v < V; ++v)
           get<i>(out).of[v] = combine(get<i>(left).of[v], get<i>(right).of[v], 1 << level);
       });
       return out;
     };
-    last = stack.push(merge, k, last);
   }
 };
 
 /// No fold of the columns: their elements are only shown.
-template <bool Whole, int V, class Columns>
-struct column_lanes<Whole, V, program<Columns>> {
+template <bool Whole, int Rows, int V, class Columns>
+struct column_lanes<Whole, Rows, V, program<Columns>> {
   template <class Row>
   __device__ __forceinline__ void add(program<Columns> const&, int, Row const& row_of) {
     row_of([](int, bool, auto const&) {});
@@ -131,7 +133,7 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
                         p.leaves);
 #pragma unroll
   for (int r = 0; r < shape.rows; ++r) {
-    if (!Whole && r * shape.lanes() >= width)
+    if (!Whole && r % 4 == 0 && r * shape.lanes() >= width) // what lies behind the row is no reason to wait for one load before the next
       break;
     auto strip = tile_strip_of<P, V, shape.elements(), shape.rows>(p.columns);
     int const first = r * shape.lanes() + lane * V;
@@ -171,91 +173,96 @@ __device__ __forceinline__ auto folds_if(program<Columns, Leaves...> const& tota
 
 /// One unit: the states of its columns and of the leaves of its rows go to memory when its tiles are folded, those of the rows through
 /// shared memory: a lane's rows lie far from each other. So do those of the leaves of the whole that begin in them, where they are folded by themselves.
+/// Whole: all of its tiles are full.
 template <mixed_plan P, bool Whole, int Own, class Program, class Along, class Total, class Room, class Beside>
-__device__ __forceinline__ void fold_unit(Program const& down, Along const& along, [[maybe_unused]] Total const& total, mixed_cut const& cut, int slot, int chunk,
+__device__ __forceinline__ void fold_unit(Program const& down, Along const& along, [[maybe_unused]] Total const& total, mixed_cut const& cut, i64 matrix, int slot, int chunk,
                                           Room const& to, unsigned char* room, Beside const& beside) {
   constexpr leaf_shape shape = shape_of<Program>;
-  constexpr int width = shape.elements(), V = width / mixed_folding_threads;
+  constexpr int width = shape.elements(), V = width / mixed_folding_threads, Lanes = P.lanes_of_tile, rows_of_lane = shape.rows / Lanes;
+  using in_tile = tile_rows<Lanes>;
   int const thread = int(threadIdx.x) - 32, warp = thread / 32;
   int const lane = slot % cut.splits * cut.lanes_of_unit;
   i64 const band = i64(slot / cut.splits) * width, first_column = i64(chunk) * width;
-  int const height = Whole ? width : int(cut.rows - band < width ? cut.rows - band : width);
+  int const height = Whole ? rows_of_lane * shape.lanes() : int(cut.rows - band < width ? cut.rows - band : width);
   int const here = Whole ? width : int(cut.columns - first_column < width ? cut.columns - first_column : width);
   int const below = (height < shape.lanes() ? height : shape.lanes()) - lane; // lanes from here on that have a row
-  int const tiles = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit;
+  int const lanes = Whole ? cut.lanes_of_unit : below < 0 ? 0 : below < cut.lanes_of_unit ? below : cut.lanes_of_unit, tiles = (lanes + Lanes - 1) / Lanes;
   unsigned char* const standing = room + P.stages * tile_bytes<P, width, shape.rows>(&down.columns);
   auto* const held = reinterpret_cast<typename Along::states*>(standing + all_standing_bytes<P, width>(&down.columns));
   constexpr i64 held_bytes = Along::leaf_count > 0 ? whole_pieces(width * i64(sizeof(typename Along::states))) : 0;
   [[maybe_unused]] auto* const held_leaves = reinterpret_cast<typename Total::states*>(reinterpret_cast<unsigned char*>(held) + held_bytes);
-  column_lanes<Whole, V, Program> columns;
+  column_lanes<Whole, rows_of_lane, V, Program> columns;
   if constexpr ((P.standing_down | P.standing_along) != 0) {
-    fill_standing<P, width>(down.columns, cut, first_column, here, shape.rows * cut.lanes_of_unit, standing, [&](int i) {
+    fill_standing<P, width>(down.columns, cut, matrix, first_column, here, rows_of_lane * cut.lanes_of_unit, standing, [&](int i) {
       int const row = lane + i % cut.lanes_of_unit + i / cut.lanes_of_unit * shape.lanes();
       return row < height ? band + row : i64(-1);
     });
     __syncthreads();
   }
-  auto const rows_of = [&](int k) { return Whole ? shape.rows : (height - 1 - lane - k) / shape.lanes() + 1; };
-  read_tiles<P, width, shape.rows>(down.columns, cut, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
-                                   [&](int k, tile_here const& tile) {
+  auto const of_source = [&](i64 row) { return P.batched ? cut.row_of_source(matrix, row) : row; };
+  auto const begin_of_row = [&](i64 row) { return of_source(row) * cut.columns + first_column; };
+  auto const of_unit = [&](int k, int r) { return r / Lanes * cut.lanes_of_unit + k * Lanes + r % Lanes; }; // row r of tile k
+  auto const rows_of = [&](int k) { return Whole ? shape.rows : in_tile::template among<shape.rows>(height - lane - k * Lanes, shape.lanes()); };
+  read_tiles<P, width, shape.rows>(down.columns, cut, matrix, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
+                                          [&](int k, tile_here const& tile) {
     int const present = rows_of(k);
-    i64 const first_row = band + lane + k;
+    i64 const first_row = band + lane + k * Lanes, row_of_warp = first_row + in_tile::behind_first(warp, shape.lanes());
     if constexpr (Along::leaf_count > 0)
       if (Whole || warp < present) {
-        i64 const row = first_row + warp * shape.lanes();
-        auto const s = fold_row_leaf<P, Whole, Own>(along, {tile, standing, warp, 0, warp * cut.lanes_of_unit + k}, row * cut.columns + first_column,
-                                                    first_column, here);
+        auto const s = fold_row_leaf<P, Whole, Own>(along, {tile, standing, warp, warp % Lanes, 0, of_unit(k, warp)}, begin_of_row(row_of_warp), first_column, here);
         if (thread % 32 == 0)
-          held[warp * cut.lanes_of_unit + k] = s;
+          held[of_unit(k, warp)] = s;
       }
     if constexpr (P.whole == whole_from::leaves)
       if (Whole || warp < present) {
-        i64 const position = (first_row + warp * shape.lanes()) * cut.columns + first_column;
+        i64 const position = begin_of_row(row_of_warp);
         if (i64 const leaf = leaf_that_begins(position, here, width); leaf >= 0) {
-          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, position, here, leaf, cut.rows * cut.columns);
+          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, warp % Lanes, position, here, leaf, (P.batched ? cut.matrices : 1) * cut.rows * cut.columns);
           if (thread % 32 == 0)
-            held_leaves[warp * cut.lanes_of_unit + k] = s;
+            held_leaves[of_unit(k, warp)] = s;
         }
       }
     if (!Whole && thread * V >= here)
       return;
-    columns.add(down, k, [&](auto const& step) {
+#pragma unroll 2
+    for (int l = 0; l < Lanes; ++l)
+      columns.add(down, k * Lanes + l, [&](auto const& step) {
 #pragma unroll
-      for (int r = 0; r < shape.rows; ++r) {
-        auto strip = tile_strip_of<P, V, width, shape.rows>(down.columns);
-        strip.load({tile, standing, r, thread * V, r * cut.lanes_of_unit + k});
-        i64 const row = first_row + r * shape.lanes();
-        auto const row_at = [&](int v) { return strip.row_at(down.columns, v, row * cut.columns + first_column + thread * V + v, row); };
+        for (int i = 0; i < rows_of_lane; ++i) {
+          int const r = i * Lanes + l;
+          auto strip = tile_strip_of<P, V, width, shape.rows>(down.columns);
+          strip.load({tile, standing, r, l, thread * V, of_unit(k, r)});
+          i64 const row = first_row + in_tile::behind_first(r, shape.lanes());
+          auto const row_at = [&](int v) { return strip.row_at(down.columns, v, begin_of_row(row) + thread * V + v, row); };
 #pragma unroll
-        for (int v = 0; v < V; ++v)
-          step(v, Whole || r < present, row_at(v));
-        if constexpr (Whole)
-          beside.template add_warp<V>(row_at);
-        else
-          for (int v = 0; v < V && r < present && thread * V + v < here; ++v)
-            beside.add(row_at(v));
-      }
-    });
+          for (int v = 0; v < V; ++v)
+            step(v, Whole || r < present, row_at(v));
+          if constexpr (Whole)
+            beside.template add_warp<V>(row_at);
+          else
+            for (int v = 0; v < V && r < present && thread * V + v < here; ++v)
+              beside.add(row_at(v));
+        }
+      });
   });
   if constexpr (P.reads_ahead)
     wait_for_launch_in_front();
   if (thread < 0)
     return;
-  for (int i = thread; (Along::leaf_count > 0 || P.whole == whole_from::leaves) && i < shape.rows * cut.lanes_of_unit; i += mixed_folding_threads)
-    if (int const k = i % cut.lanes_of_unit, r = i / cut.lanes_of_unit; Whole || (k < tiles && r < rows_of(k))) {
-      i64 const row = band + lane + k + r * shape.lanes();
+  for (int i = thread; (Along::leaf_count > 0 || P.whole == whole_from::leaves) && i < rows_of_lane * cut.lanes_of_unit; i += mixed_folding_threads)
+    if (int const of_band = lane + i % cut.lanes_of_unit + i / cut.lanes_of_unit * shape.lanes(); Whole || of_band < height) {
+      i64 const row = band + of_band;
       if constexpr (Along::leaf_count > 0)
         to.rows[i64(chunk) * cut.rows + row] = held[i];
       if constexpr (P.whole == whole_from::leaves_of_rows)
-        take_states<Own>(to.parts_of_whole[row * cut.chunks + chunk], held[i]);
+        take_states<Own>(to.parts_of_whole[of_source(row) * cut.chunks + chunk], held[i]);
       if constexpr (P.whole == whole_from::leaves)
-        if (i64 const leaf = leaf_that_begins(row * cut.columns + first_column, here, width); leaf >= 0)
+        if (i64 const leaf = leaf_that_begins(begin_of_row(row), here, width); leaf >= 0)
           to.parts_of_whole[leaf] = held_leaves[i];
     }
   if constexpr (Program::leaf_count > 0) {
-    if constexpr (!Whole)
-      for (int k = tiles; k < cut.lanes_of_unit; ++k)
-        columns.add_nothing(down, k);
+    if (!Whole && tiles * Lanes < cut.lanes_of_unit)
+      columns.add_nothing(down, tiles * Lanes, cut.lanes_of_unit);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       if (int const c = thread * V + v; Whole || c < here)
@@ -278,15 +285,18 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   auto const along = beside_each_other(down.columns, rows, folds_if<P.whole != whole_from::leaves>(total));
   using Along = cuda::std::remove_cvref_t<decltype(along)>;
   static_assert(Along::leaf_count > 0 || P.whole == whole_from::leaves || sizeof...(Keys) > 0, "columns alone are folded by threads across groups");
-  int const chunk = int(blockIdx.x) % cut.chunks, slot = int(blockIdx.x) / cut.chunks;
-  auto const room_for = mixed_room<Columns, Along, Total>(cut, at);
+  int const chunk = int(blockIdx.x) % cut.chunks, slot_of_all = int(blockIdx.x) / cut.chunks;
+  i64 const matrix = P.batched ? slot_of_all / cut.slots() : 0;
+  int const slot = P.batched ? slot_of_all % cut.slots() : slot_of_all;
+  auto const room_for = mixed_room<Columns, Along, Total>(cut, at, P.batched ? cut.matrices : 1, matrix);
   if constexpr (P.reads_ahead)
     begins_ahead(order, P.bytes_per_copy == 0);
-  bool const whole = (i64(slot / cut.splits) + 1) * shape.elements() <= cut.rows && (i64(chunk) + 1) * shape.elements() <= cut.columns;
-  if (whole)
-    fold_unit<P, true, Rows::leaf_count>(down, along, total, cut, slot, chunk, room_for, room, tables);
+  i64 const rows_left = cut.rows - i64(slot / cut.splits) * shape.elements(); // from the first of the band on
+  int const lanes_to_end = (slot % cut.splits + 1) * cut.lanes_of_unit;
+  if (rows_left >= (shape.rows / P.lanes_of_tile - 1) * shape.lanes() + lanes_to_end && (i64(chunk) + 1) * shape.elements() <= cut.columns)
+    fold_unit<P, true, Rows::leaf_count>(down, along, total, cut, matrix, slot, chunk, room_for, room, tables);
   else
-    fold_unit<P, false, Rows::leaf_count>(down, along, total, cut, slot, chunk, room_for, room, tables);
+    fold_unit<P, false, Rows::leaf_count>(down, along, total, cut, matrix, slot, chunk, room_for, room, tables);
   tables.give();
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals + i64(chunk) * (cut.slot_groups() + 1)};
   slot_meeting const beside{chunk, cut.chunks, cut.chunks_of_group, room_for.row_arrivals + i64(slot) * (cut.chunk_groups() + 1)};
@@ -296,19 +306,27 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     comes[2] = {room_for.band_arrivals + slot / cut.splits, cut.splits * cut.chunks};
   bool last[meetings]{};
   come(comes, last);
+  auto const meet_total = [&](auto band) { meet_whole<P>(total, cut, room_for, matrix, band, room, to_total); };
   if constexpr (Along::leaf_count > 0)
     if (last[1])
-      meet_rows<Rows>(along, folds_if<P.whole == whole_from::rows>(total), cut, room_for, beside, slot, room, to_total, [&](typename Rows::states const& s, i64 row) {
-        if constexpr (Rows::leaf_count > 0)
-          write_answers(rows, row_nodes, s, cut.columns, to_rows, row);
-      });
+      meet_rows<Rows>(along, folds_if<P.whole == whole_from::rows>(total), cut, room_for, beside, slot, matrix * cut.rows,
+                      [&](typename Rows::states const& s, i64 row) {
+                        if constexpr (Rows::leaf_count > 0)
+                          write_answers(rows, row_nodes, s, cut.columns, to_rows, P.batched ? cut.row_of_source(matrix, row) : row);
+                      },
+                      meet_total);
   if constexpr (Columns::leaf_count > 0)
     if (last[0])
       meet_columns(down, cut, room_for, below, chunk,
-                   [&](typename Columns::states const& s, i64 column) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });
+                   [&](typename Columns::states s, i64 column) {
+                     if constexpr (P.lanes_of_tile > 1)
+                       for (int lanes = cut.lanes_of_band; lanes < shape.lanes(); lanes *= 2)
+                         s = down.combine(s, down.identity());
+                     write_answers(down, column_nodes, s, cut.rows, to_columns, matrix * cut.columns + column);
+                   });
   if constexpr (meetings > 2)
     if (last[2])
-      meet_leaves(total, cut, room_for, slot / cut.splits, room, to_total);
+      meet_total(slot / cut.splits);
 }
 
 } // namespace tally::inline v0::kernel

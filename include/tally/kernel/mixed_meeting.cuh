@@ -39,22 +39,25 @@ struct mixed_room {
   typename Along::states *rows, *row_groups;
   typename Total::states *parts_of_whole, *groups_of_whole;
   u32 *column_arrivals, *row_arrivals, *band_arrivals, *last_arrival;
-  __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at) {
+  /// What a matrix of a batch has, and what all have.
+  __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at, i64 matrices, i64 matrix) {
     unsigned char* next = at.scratch;
-    auto const take = [&]<class State>(State*& p, i64 n) {
-      p = reinterpret_cast<State*>(next);
-      next += (n * i64(sizeof(State)) + 255) / 256 * 256;
+    auto const take_of = [&]<class State>(State*& p, i64 n, i64 many, i64 which) {
+      p = reinterpret_cast<State*>(next) + which * n;
+      next += (many * n * i64(sizeof(State)) + 255) / 256 * 256;
     };
+    auto const take = [&](auto*& p, i64 n) { take_of(p, n, matrices, matrix); };
     take(columns, cut.slots() * cut.columns);
     take(column_groups, cut.slot_groups() * cut.columns);
     take(rows, cut.chunks * cut.rows);
     take(row_groups, cut.chunk_groups() * cut.rows);
-    take(parts_of_whole, cut.parts_of_whole);
-    take(groups_of_whole, cut.groups_of_whole);
-    column_arrivals = at.arrivals;
-    row_arrivals = column_arrivals + i64(cut.chunks) * (cut.slot_groups() + 1);
-    band_arrivals = row_arrivals + i64(cut.slots()) * (cut.chunk_groups() + 1);
-    last_arrival = band_arrivals + cut.bands;
+    take_of(parts_of_whole, cut.parts_of_whole, 1, 0);
+    take_of(groups_of_whole, cut.groups_of_whole, 1, 0);
+    i64 const of_columns = i64(cut.chunks) * (cut.slot_groups() + 1), of_rows = i64(cut.slots()) * (cut.chunk_groups() + 1);
+    column_arrivals = at.arrivals + matrix * of_columns;
+    row_arrivals = at.arrivals + matrices * of_columns + matrix * of_rows;
+    band_arrivals = at.arrivals + matrices * (of_columns + of_rows) + matrix * cut.bands;
+    last_arrival = at.arrivals + matrices * (of_columns + of_rows + cut.bands);
   }
 };
 
@@ -188,15 +191,14 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   return s[0];
 }
 
-/// Units beside each other meet in their rows: done(states, row) for every row, and the total goes where to_total says. Called by the block
-/// that came last to its group of them.
-template <class Rows, class Along, class Total, class Room, class Result, class Done>
-__device__ __forceinline__ void meet_rows(Along const& along, Total const& total, mixed_cut const& cut, Room const& at, slot_meeting const& m,
-                                          int slot, unsigned char* room, Result const& to_total, Done const& done) {
+/// Units beside each other meet in their rows: done(states, row) for every row of the matrix, and total_done(band) where the rows of a band of it have
+/// met. Called by the block that came last to its group of them.
+template <class Rows, class Along, class Total, class Room, class Done, class TotalDone>
+__device__ __forceinline__ void meet_rows(Along const& along, Total const&, mixed_cut const& cut, Room const& at, slot_meeting const& m, int slot, i64 first_part,
+                                          Done const& done, TotalDone const& total_done) {
   constexpr leaf_shape shape = shape_of<Along>;
   int const band = slot / cut.splits, lanes = cut.lanes_of_unit;
-  i64 const first = i64(band) * shape.elements();
-  i64 const first_lane = first + slot % cut.splits * lanes;
+  i64 const first_lane = i64(band) * shape.elements() + slot % cut.splits * lanes;
   bool const last = meet_slots(
       along, at.rows, at.row_groups, cut.rows, m, lanes * shape.rows,
       [&](int i) {
@@ -208,20 +210,11 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const& total
         take_states<0>(own, s);
         done(own, row);
         if constexpr (Total::leaf_count > 0)
-          take_states<Rows::leaf_count>(at.parts_of_whole[row], s);
+          take_states<Rows::leaf_count>(at.parts_of_whole[first_part + row], s);
       });
   if constexpr (Total::leaf_count > 0)
-    if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits})) {
-      i64 const left = cut.rows - first;
-      auto const s = fold_with_block(total, at.parts_of_whole + first, left < shape.elements() ? left : shape.elements(), room);
-      if (threadIdx.x == 0)
-        at.groups_of_whole[band] = s;
-      if (comes_last({at.last_arrival, cut.bands})) {
-        auto const all = fold_with_block(total, at.groups_of_whole, cut.bands, room);
-        if (threadIdx.x == 0)
-          leaving<Result>::leave(total, all, to_total);
-      }
-    }
+    if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits}))
+      total_done(band);
 }
 
 /// Units below each other meet in their columns. Called by the block that came last to its group of them.

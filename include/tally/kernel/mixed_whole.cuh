@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The whole of a matrix whose rows are no subtrees of it, in the read of its rows and columns. Layer 4. A leaf of the whole is folded by the
-// warp whose row of a tile has its first element: what lies behind the tile comes from L2, where another block has it brought or will look for it. A band
-// has as many leaves as there are columns, and no leaf reaches from one to the next: they meet by bands, in groups.
+// The whole of a matrix or of a batch, in the read of its rows and columns, made of rows, of their leaves or of its own. Layer 4. A leaf of the whole that begins
+// anywhere is folded by the warp whose row of a tile has its first element: what lies behind the tile comes from L2, where another block has it brought or will
+// look for it. The parts of a band meet when its last block has come, in groups.
 #pragma once
 
 #include <tally/kernel/leaving.cuh>
@@ -18,9 +18,9 @@ struct begun_values : tile_values<P, I, V, Width, Column> {
   using values = tile_values<P, I, V, Width, Column>;
   static constexpr int piece = values::piece;
   static constexpr bool as_in_memory = P.bytes_per_copy == 0 || P.bytes_per_copy >= piece; ///< what is aligned there is aligned in the tile
-  __device__ __forceinline__ void load(Column const& c, tile_here const& tile, int row, int in_row, bool inside, i64 position) {
+  __device__ __forceinline__ void load(Column const& c, tile_here const& tile, int row, int lane, int in_row, bool inside, i64 position) {
     if constexpr (memory_column<Column>) {
-      unsigned char const* const here = tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? int(tile.late >> 4 * I & 15) : 0) +
+      unsigned char const* const here = tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? tile.late_of(I, lane) : 0) +
                                         in_row * int(sizeof(typename values::T));
       auto const* const there = reinterpret_cast<unsigned char const*>(c.data + position);
 #pragma unroll
@@ -34,7 +34,7 @@ struct begun_values : tile_values<P, I, V, Width, Column> {
 };
 template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
 struct begun_strip {
-  __device__ __forceinline__ void load(pack<> const&, tile_here const&, int, int, bool, i64) {}
+  __device__ __forceinline__ void load(pack<> const&, tile_here const&, int, int, int, bool, i64) {}
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, position};
@@ -44,9 +44,9 @@ template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class..
 struct begun_strip<P, I, V, Width, Rows, Column, Columns...> {
   begun_values<P, I, V, Width, Column> here;
   begun_strip<P, I + 1, V, Width, Rows, Columns...> rest;
-  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_here const& tile, int row, int in_row, bool inside, i64 position) {
-    here.load(c.first, tile, row, in_row, inside, position);
-    rest.load(c.rest, {tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), tile.late}, row, in_row, inside, position);
+  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_here const& tile, int row, int lane, int in_row, bool inside, i64 position) {
+    here.load(c.first, tile, row, lane, in_row, inside, position);
+    rest.load(c.rest, {tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), tile.late, tile.later}, row, lane, in_row, inside, position);
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, Ts... values) const {
@@ -64,7 +64,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
   static constexpr int group = shape.group;
   pack<Columns...> const& columns;
   tile_here tile;
-  int row;      ///< of the tile
+  int row, lane; ///< of the tile
   i64 position; ///< of its first element
   int width;    ///< elements it has
 
@@ -72,7 +72,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
   __device__ __forceinline__ void load(Row (&to)[group], i64 e) const {
     begun_strip<P, 0, group, shape.elements(), shape.rows, Columns...> strip;
     int const in_row = int(e - position);
-    strip.load(columns, tile, row, in_row, in_row + group <= width, e);
+    strip.load(columns, tile, row, lane, in_row, in_row + group <= width, e);
 #pragma unroll
     for (int v = 0; v < group; ++v)
       to[v] = strip.row_at(columns, v, e + v);
@@ -106,22 +106,29 @@ constexpr int begun_rows_in_flight(leaf_shape shape) {
 
 /// Folds a leaf of a whole of n elements, with a warp: valid in lane 0.
 template <mixed_plan P, class Total, class Columns>
-__device__ __forceinline__ typename Total::states fold_begun_leaf(Total const& total, Columns const& columns, tile_here const& tile, int row, i64 position, int width,
+__device__ __forceinline__ typename Total::states fold_begun_leaf(Total const& total, Columns const& columns, tile_here const& tile, int row, int lane, i64 position, int width,
                                                                   i64 leaf, i64 n) {
   constexpr int elements = shape_of<Total>.elements(), rows = begun_rows_in_flight<decltype(Total::columns)>(shape_of<Total>);
   i64 const first = leaf * elements, left = n - first;
-  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, position, width}, first, left < elements ? int(left) : elements,
+  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, lane, position, width}, first, left < elements ? int(left) : elements,
                                         int(threadIdx.x % 32));
 }
 
-/// The tree over a group of leaves, by a warp.
+/// The parts of the whole that begin in front of a row, of all rows of a batch.
+template <mixed_plan P, class Total>
+__device__ __forceinline__ i64 parts_before(mixed_cut const& cut, i64 row) {
+  constexpr int width = shape_of<Total>.elements();
+  return P.whole == whole_from::rows ? row : P.whole == whole_from::leaves_of_rows ? row * cut.chunks : (row * cut.columns + width - 1) / width;
+}
+
+/// The tree over a group of parts, by a warp.
 template <class Total, class Room>
-__device__ __forceinline__ void fold_group_of_leaves(Total const& total, Room const& at, i64 leaves, i64 group) {
+__device__ __forceinline__ void fold_group_of_parts(Total const& total, Room const& at, i64 parts, i64 group) {
   using States = typename Total::states;
-  constexpr int each = leaves_of_group / 32;
+  constexpr int each = parts_of_group / 32;
   int const lane = int(threadIdx.x % 32);
-  i64 const first = group * leaves_of_group, left = leaves - first;
-  int const here = left < leaves_of_group ? int(left) : leaves_of_group, own = here - lane * each;
+  i64 const first = group * parts_of_group, left = parts - first;
+  int const here = left < parts_of_group ? int(left) : parts_of_group, own = here - lane * each;
   auto const combine = [&](States const& a, States const& b) { return total.combine(a, b); };
   States s[each];
 #pragma unroll
@@ -133,21 +140,23 @@ __device__ __forceinline__ void fold_group_of_leaves(Total const& total, Room co
     at.groups_of_whole[group] = all;
 }
 
-/// Called by the block that came last of a band: folds the groups of leaves that lie in it, and in the last of all bands those between bands, and the whole.
-template <class Total, class Room, class Result>
-__device__ __forceinline__ void meet_leaves(Total const& total, mixed_cut const& cut, Room const& at, int band, unsigned char* room, Result const& to_total) {
-  static_assert(2 * leaves_of_group <= shape_of<Total>.elements(), "a group reaches into two bands at most: rows are no shorter than half a leaf");
-  constexpr int warps = mixed_threads / 32;
-  i64 const leaves = cut.parts_of_whole, first = band * cut.columns, end = band + 1 < cut.bands ? first + cut.columns : leaves;
+/// Called by the block that came last of a band, when its parts of the whole are in memory: folds the groups of parts that lie in it, and in the last of all
+/// bands those that reach from one into the next, and the whole.
+template <mixed_plan P, class Total, class Room, class Result>
+__device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& cut, Room const& at, i64 matrix, int band, unsigned char* room, Result const& to_total) {
+  constexpr int warps = mixed_threads / 32, width = shape_of<Total>.elements();
+  i64 const parts = cut.parts_of_whole, bands = (P.batched ? cut.matrices : 1) * cut.bands;
+  auto const begin_of = [&](i64 m, int b) { return parts_before<P, Total>(cut, m * cut.rows + (i64(b) * width < cut.rows ? i64(b) * width : cut.rows)); };
+  i64 const first = begin_of(matrix, band), end = begin_of(matrix, band + 1);
   int const warp = int(threadIdx.x) / 32;
-  auto const end_of = [&](i64 g) { return (g + 1) * leaves_of_group < leaves ? (g + 1) * leaves_of_group : leaves; };
-  for (i64 g = (first + leaves_of_group - 1) / leaves_of_group + warp; g < cut.groups_of_whole && end_of(g) <= end; g += warps)
-    fold_group_of_leaves(total, at, leaves, g);
-  if (!comes_last({at.last_arrival, cut.bands}))
+  auto const end_of = [&](i64 g) { return (g + 1) * parts_of_group < parts ? (g + 1) * parts_of_group : parts; };
+  for (i64 g = (first + parts_of_group - 1) / parts_of_group + warp; g < cut.groups_of_whole && end_of(g) <= end; g += warps)
+    fold_group_of_parts(total, at, parts, g);
+  if (!comes_last({at.last_arrival, int(bands)}))
     return;
-  for (int b = 1 + warp; b < cut.bands; b += warps)
-    if (i64 const begin = b * cut.columns; begin % leaves_of_group != 0)
-      fold_group_of_leaves(total, at, leaves, begin / leaves_of_group);
+  for (i64 b = 1 + warp; b < bands; b += warps)
+    if (i64 const begin = begin_of(b / cut.bands, int(b % cut.bands)); begin % parts_of_group != 0)
+      fold_group_of_parts(total, at, parts, begin / parts_of_group);
   auto const all = fold_with_block(total, at.groups_of_whole, cut.groups_of_whole, room);
   if (threadIdx.x == 0)
     leaving<Result>::leave(total, all, to_total);

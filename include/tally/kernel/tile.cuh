@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A tile of a matrix in shared memory: the rows of one lane of a band, a chunk of columns wide, for every column of the source that is
-// read. Layer 4. It comes by bulk copies, row by row: of pieces around rows that are not aligned, which are shifted when they are read. Chips
+// A tile of a matrix in shared memory: the rows of one lane of a band, or of a few where lanes have few rows, a chunk of columns wide, for every column of the
+// source that is read. Layer 4. It comes by bulk copies, row by row: of pieces around rows that are not aligned, which are shifted when they are read. Chips
 // without a copy engine copy by their threads.
 #pragma once
 
@@ -42,16 +42,36 @@ constexpr int all_standing_bytes(pack<Columns...> const*) {
   return []<int... I>(index_list<I...>) { return (0 + ... + standing_bytes<P, I, Width, Columns>()); }(indices_up_to<int(sizeof...(Columns))>{});
 }
 
-/// A tile as it came. All of its rows begin as many bytes behind a piece, 4 bits a column of the source.
+/// The rows of a tile of Lanes lanes, neighbours: of every lane the first, then of every lane the second, which is `apart` rows behind it.
+template <int Lanes>
+struct tile_rows {
+  __device__ __forceinline__ static constexpr i64 behind_first(int r, i64 apart) { return r / Lanes * apart + r % Lanes; }
+  /// How many of them, `Rows` at the most, are among so many rows from the first on.
+  template <int Rows>
+  __device__ __forceinline__ static constexpr int among(int rows, int apart) {
+    if constexpr (Lanes == 1)
+      return (rows - 1) / apart + 1;
+    int present = 0;
+#pragma unroll
+    for (int r = 0; r < Rows; r += Lanes)
+      if (int const left = rows - r / Lanes * apart; left > 0)
+        present += left < Lanes ? left : Lanes;
+    return present;
+  }
+};
+
+/// A tile as it came. Its first row begins so many bytes behind a piece, 4 bits a column of the source; those of the lane behind each begin as much later again.
 struct tile_here {
   unsigned char const* bytes;
-  u32 late;
+  u32 late, later;
+  __device__ __forceinline__ int late_of(int column, int lane) const { return int((late >> 4 * column) + u32(lane) * (later >> 4 * column)) & 15; }
 };
-/// Where neighbours are: of one row of a tile, from a column of it on, which is row `of_unit` of all rows of the unit; and what stands.
+/// Where neighbours are: of one row of a tile, which is one of a lane of it, from a column of it on, which is row `of_unit` of all rows of the unit; and what
+/// stands.
 struct tile_place {
   tile_here tile;
   unsigned char const* standing;
-  int row, column, of_unit;
+  int row, lane, column, of_unit;
 };
 
 /// V neighbours of one row of a tile, or the one element that all of them have.
@@ -68,7 +88,7 @@ struct tile_values {
                                         : down ? at.standing + at.column * int(sizeof(T))
                                                : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
       if constexpr (P.shifted && !P.stands(I))
-        load_shifted<bytes, int(alignof(T))>(held, from, int(at.tile.late >> 4 * I & 15));
+        load_shifted<bytes, int(alignof(T))>(held, from, at.tile.late_of(I, at.lane));
       else
 #pragma unroll
         for (int b = 0; b < bytes; b += piece)
@@ -103,7 +123,7 @@ struct tile_strip<P, I, V, Width, Rows, Column, Columns...> {
   tile_strip<P, I + 1, V, Width, Rows, Columns...> rest;
   __device__ __forceinline__ void load(tile_place const& at) {
     here.load(at);
-    rest.load({{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.column, at.of_unit});
+    rest.load({{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.lane, at.column, at.of_unit});
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
@@ -126,33 +146,40 @@ __device__ __forceinline__ void for_each_read(pack<Column, Columns...> const& c,
   for_each_read<P, Width, Rows, I + 1>(c.rest, f, offset + Rows * row_bytes);
 }
 
-/// Fills what stands beside the tiles of a unit: row_of(i) is the row of its i-th of `rows`, or none of the source where that is negative. The whole block
+/// How far from the first of a batch a matrix begins in column I of the source.
+template <mixed_plan P>
+__device__ __forceinline__ i64 begin_of_matrix(mixed_cut const& cut, i64 matrix, int i) {
+  return P.batched ? matrix * cut.matrix_steps[i] : 0;
+}
+
+/// Fills what stands beside the tiles of a unit: row_of(i) is the row of its i-th of `rows`, or none of the matrix where that is negative. The whole block
 /// calls it.
 template <mixed_plan P, int Width, int I = 0, class RowOf>
-__device__ __forceinline__ void fill_standing(pack<> const&, mixed_cut const&, i64, int, int, unsigned char*, RowOf const&) {}
+__device__ __forceinline__ void fill_standing(pack<> const&, mixed_cut const&, i64, i64, int, int, unsigned char*, RowOf const&) {}
 template <mixed_plan P, int Width, int I = 0, class RowOf, class Column, class... Columns>
-__device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c, mixed_cut const& cut, i64 first_column, int width, int rows,
+__device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c, mixed_cut const& cut, i64 matrix, i64 first_column, int width, int rows,
                                               unsigned char* standing, RowOf const& row_of) {
   if constexpr (memory_column<Column> && P.stands(I)) {
     constexpr bool down = (P.standing_down >> I & 1) != 0;
     auto* const to = reinterpret_cast<typename Column::value_type*>(standing);
+    auto const* const from = c.first.data + begin_of_matrix<P>(cut, matrix, I);
     for (int i = int(threadIdx.x); i < (down ? width : rows); i += mixed_threads)
       if (i64 const row = down ? 0 : row_of(i); row >= 0)
-        to[i] = c.first.data[down ? first_column + i : row * cut.row_steps[I]];
+        to[i] = from[down ? first_column + i : row * cut.row_steps[I]];
   }
-  fill_standing<P, Width, I + 1>(c.rest, cut, first_column, width, rows, standing + standing_bytes<P, I, Width, Column>(), row_of);
+  fill_standing<P, Width, I + 1>(c.rest, cut, matrix, first_column, width, rows, standing + standing_bytes<P, I, Width, Column>(), row_of);
 }
 
 /// The tiles of a unit, one after the other: read(k, tile) with the folding threads; the whole block calls it, once. Tile k has
-/// rows_of(k) rows, of which the first is first_row + k and the others follow `apart` rows below each other.
+/// rows_of(k) rows of the plan's lanes, of which the first is the first of lane k * lanes; those of a lane follow `apart` rows below each other.
 template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class Read>
-__device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 first_row, int apart, i64 first_column,
-                                           int width, int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
-  constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
+__device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 matrix, i64 first_row, int apart, i64 first_column, int width,
+                                            int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
+  constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr)), Lanes = P.lanes_of_tile;
   auto const rows_from = [&](auto const* data, int index, i64 k) { // where row r of tile k begins in a column
-    auto const* first = reinterpret_cast<unsigned char const*>(data + (first_row + k) * cut.row_steps[index] + first_column);
-    i64 const step = apart * cut.row_steps[index] * i64(sizeof(*data));
-    return [first, step](int r) { return first + r * step; };
+    auto const* first = reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + (first_row + k * Lanes) * cut.row_steps[index] + first_column);
+    i64 const step = cut.row_steps[index] * i64(sizeof(*data));
+    return [first, step, apart](int r) { return first + tile_rows<P.lanes_of_tile>::behind_first(r, apart) * step; };
   };
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
@@ -160,8 +187,9 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
     prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
     // what is copied of row r of tile k: it, or the pieces around it, but none behind the column
     auto const copy_of = [&](auto const* data, int index, i64 k, int r) {
-      i64 const step = cut.row_steps[index];
-      return copied_row<P.shifted>(rows_from(data, index, k)(r), width * int(sizeof(*data)), data + (step > 0 ? (cut.rows - 1) * step : 0) + cut.columns);
+      i64 const step = cut.row_steps[index], of_matrix = cut.matrix_steps[index];
+      i64 const last = (step > 0 ? (cut.rows - 1) * step : 0) + (P.batched && of_matrix > 0 ? (cut.matrices - 1) * of_matrix : 0);
+      return copied_row<P.shifted>(rows_from(data, index, k)(r), width * int(sizeof(*data)), data + last + cut.columns);
     };
     ring.run(
         tiles,
@@ -185,13 +213,14 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
           });
         },
         [&](i64 k, unsigned char* tile) {
-          tile_here here{tile, 0};
+          tile_here here{tile, 0, 0};
           if constexpr (P.shifted) {
             bool ends = false;
             for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
               int const r = cut.row_steps[index] > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
               auto const c = copy_of(data, index, k, r);
-              here.late |= u32(c.late) << 4 * index;
+              here.late |= u32(Lanes == 1 ? c.late : copy_of(data, index, k, 0).late) << 4 * index;
+              here.later |= u32(Lanes == 1 ? 0 : cut.row_steps[index] * i64(sizeof(*data)) & 15) << 4 * index;
               ends |= c.rest > 0;
               if (int const b = int(threadIdx.x) - 32; b < c.rest)
                 tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
@@ -224,7 +253,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
       wait_for_copies<P.stages - 1>();
       __syncthreads();
       if (threadIdx.x >= 32)
-        read(k, tile_here{room + k % P.stages * bytes_per_tile, 0});
+        read(k, tile_here{room + k % P.stages * bytes_per_tile, 0, 0});
       __syncthreads();
     }
   }

@@ -148,6 +148,16 @@ struct level_stack {
   __device__ __forceinline__ State push(Combine const& combine, int k, State s) {
     return push_from<0>(combine, k, s);
   }
+  /// The root of a tree of `all` nodes, a power of two, of which `fed` have come, fewer, and the others are `nothing`.
+  template <class Combine>
+  __device__ __forceinline__ State root_with(Combine const& combine, int fed, int all, State const& nothing) const {
+    State root = nothing;
+#pragma unroll
+    for (int level = 0; level < Levels; ++level)
+      if (1 << level < all)
+        root = ((fed >> level) & 1) != 0 ? combine(kept[level], root, level) : combine(root, nothing, level);
+    return root;
+  }
 
 private:
   template <int First, class Combine>

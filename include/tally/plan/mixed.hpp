@@ -13,7 +13,8 @@ namespace tally::inline v0 {
 /// Everything about such a read; `of` has the sources and the target.
 struct mixed_facts {
   facts of;
-  axes_layout columns; ///< the groups of the columns
+  axes_layout columns; ///< the groups of the columns, those of the matrices of a batch one after the other
+  bool batched;        ///< the outer axis kept counts matrices
   int column_words;    ///< 32-bit words of a column's states while lanes close
   int along_bytes;     ///< of the states of a row and of the total
   int apart_bytes;     ///< of both where each has memory of its own
@@ -36,27 +37,45 @@ struct mixed_planned {
   i64 shared_bytes;
   why_not_list why_not;
   constexpr bool total_joins() const { return cut.total; }
-  constexpr i64 blocks() const { return i64(cut.slots()) * cut.chunks; }
+  constexpr i64 blocks() const { return cut.matrices * cut.slots() * cut.chunks; }
 };
 
 namespace planning {
+
+/// The axis beside which columns lie, and how many matrices there are.
+constexpr grid_axis const& axis_beside(mixed_facts const& f) { return f.columns.kept[f.batched ? 1 : 0]; }
+constexpr i64 matrices_of(mixed_facts const& f) { return f.batched ? f.columns.kept[0].extent : 1; }
+/// Whether the rows of a matrix of a batch lie one behind the other in the source; else those of all matrices do in turn.
+constexpr bool is_by_matrix(mixed_facts const& f) {
+  return !f.batched || f.columns.kept[0].position_step == f.columns.reduced[0].position_step * f.columns.reduced[0].extent;
+}
 
 /// Quarters of the columns of a tile that a row fills at the least: three where rows have to be shifted. f32, us, in one read and in a read for each domain:
 /// 500000 x 512 375, 695; 340000 x 784 409, 729; rows and columns of 500000 x 513 451, 498, columns and whole 515, 492; bf16 260000 x 1027 330, 310
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
 constexpr int least_quarters_of_tile(bool shifted) { return shifted ? 3 : 2; }
 
+/// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and of small elements, whose kernel is
+/// bound by instructions, half of the tiles' places too. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
+/// 392, 718, 2048 x 32 x 4096 665, 738; bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369,
+/// 300 x 720 x 1280 413, 378 (H200, 2026-11-29, docs/measured/mixed_h200.md).
+constexpr bool fills_tiles(mixed_facts const& f) {
+  i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, columns = axis_beside(f).extent;
+  i64 const there = rows < width ? least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes) : rows;
+  return 2 * rows >= lanes && (f.of.lanes_per_group <= 4 || 2 * rows * columns >= there * ((columns - 1) / width + 1) * width);
+}
+
 /// Whether one read can do it.
 constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
-  i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
+  i64 const width = f.of.elements_per_leaf();
   auto const no = [&](char const* sentence, i64 a = 0, i64 b = 0) {
     why.add("one read", sentence, -1, a, b);
     return false;
   };
-  if (f.columns.reduced_axes != 1 || f.columns.kept_axes != 1)
-    return no("the axes do not make a matrix");
-  grid_axis const &down = f.columns.reduced[0], &beside = f.columns.kept[0];
-  if (beside.position_step != 1 || down.position_step != beside.extent)
+  if (f.columns.reduced_axes != 1 || f.columns.kept_axes != (f.batched ? 2 : 1))
+    return no(f.batched ? "the axes do not make matrices" : "the axes do not make a matrix");
+  grid_axis const &down = f.columns.reduced[0], &beside = axis_beside(f);
+  if (beside.position_step != 1 || (is_by_matrix(f) ? down : f.columns.kept[0]).position_step != beside.extent)
     return no("the rows are not the inner axis");
   bool any_passes = false, shifted = false;
   for (int c = 0; c < f.of.source_count; ++c)
@@ -74,7 +93,7 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("exact sums have windows, not lanes");
   if (f.checked)
     return no("checked sums tell of their overflow beside their answers");
-  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || down.extent < lanes)
+  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || !fills_tiles(f))
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);
@@ -85,7 +104,7 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
 constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
   for (int c = 0; c < f.of.source_count; ++c)
     if (f.of.sources[c].bytes_per_element > 0) {
-      if (f.columns.kept[0].steps[c] == 0)
+      if (axis_beside(f).steps[c] == 0)
         p.standing_along |= 1 << c;
       else if (f.columns.reduced[0].steps[c] == 0)
         p.standing_down |= 1 << c;
@@ -118,15 +137,22 @@ constexpr i64 mixed_row_bytes(mixed_facts const& f, mixed_plan const& p) {
   return p.whole == whole_from::leaves ? i64(f.apart_bytes) * f.of.elements_per_leaf() + bytes_of_piece : i64(f.along_bytes) * f.of.elements_per_leaf();
 }
 
+/// Bands of a batch whose parts of the whole reach from one into the next, at most.
+inline constexpr int most_ragged_bands = 1024;
+
 /// What the folds of the whole are made of, if they can join. Leaves that begin anywhere beside columns of small elements, whose kernel is bound by instructions,
 /// take longer than a read of their own: sums of 65536 x 4097 bf16 421 us, apart 406, without the columns 233 and 261; f32 396 and 556
 /// (docs/measured/mixed_h200.md).
 constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& why) {
-  i64 const width = f.of.elements_per_leaf(), columns = f.columns.groups, chunks = (columns - 1) / width + 1;
-  auto const no = [&](char const* sentence) {
-    why.add("total in the same read", sentence, -1, columns);
+  i64 const width = f.of.elements_per_leaf(), columns = axis_beside(f).extent, rows = f.columns.extent, chunks = (columns - 1) / width + 1;
+  auto const no = [&](char const* sentence, i64 b = 0) {
+    why.add("total in the same read", sentence, -1, columns, b);
     return false;
   };
+  if (!is_by_matrix(f) && !f.whole_in_any_order)
+    return no("the rows of a matrix are not those that lie one behind the other");
+  if (i64 const bands = matrices_of(f) * ((rows - 1) / width + 1); rows % parts_of_group != 0 && f.batched && bands > most_ragged_bands)
+    return no("in {1} bands parts of the whole reach from one into the next, and one block would fold those", bands);
   bool const whole_leaves = columns % width == 0;
   p.whole = f.whole_in_any_order || (whole_leaves && (chunks & (chunks - 1)) == 0) ? whole_from::rows : whole_leaves ? whole_from::leaves_of_rows : whole_from::leaves;
   if (p.whole != whole_from::leaves)
@@ -136,7 +162,7 @@ constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& w
     return no("a row of {0} elements is no whole leaves, and beside columns of elements so small its leaves take longer than in a read of their own");
   for (int c = 0; c < f.of.source_count; ++c)
     if (i64 const size = f.of.sources[c].bytes_per_element; size > 0) {
-      if (p.stands(c) || f.columns.reduced[0].steps[c] != columns)
+      if (p.stands(c) || f.columns.reduced[0].steps[c] != columns || (f.batched && f.columns.kept[0].steps[c] != rows * columns))
         return no("a row of {0} elements is no whole leaves, and not every column has one row behind the other");
       if (f.of.sources[c].address_alignment < least_of(16, size * f.of.lanes_per_group))
         return no("a row of {0} elements is no whole leaves, and a column begins where none is aligned");
@@ -155,9 +181,16 @@ constexpr i64 bytes_of_row_copies(mixed_facts const& f, mixed_plan const& p) {
   i64 bytes = 16;
   for (int c = 0; c < f.of.source_count; ++c)
     if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && !p.stands(c))
-      while (alignment_in_grid(grid, c) < bytes || f.columns.kept[0].extent * size % bytes != 0)
+      while (alignment_in_grid(grid, c) < bytes || axis_beside(f).extent * size % bytes != 0)
         bytes /= 2;
   return bytes;
+}
+
+/// How many lanes a tile has: where a matrix has fewer rows than a leaf has elements as many as fill it.
+constexpr void choose_lanes_of_tile(mixed_facts const& f, mixed_plan& p) {
+  i64 const width = f.of.elements_per_leaf(), rows = f.columns.extent, lanes = 32 * f.of.lanes_per_group;
+  while (rows < width && i64(p.lanes_of_tile) * 2 * ((rows - 1) / lanes + 1) <= f.of.rows_per_leaf)
+    p.lanes_of_tile *= 2;
 }
 
 /// Who copies rows, how many tiles are on their way, and the blocks that share a multiprocessor: two where their tiles and the open lanes of their columns fit,
@@ -186,6 +219,8 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   i64 const own = out.plan.stages * tile + own_beside;
   out.begin_of_tables = begin_of_tables(own);
   out.shared_bytes = f.bytes_beside > 0 ? out.begin_of_tables + f.bytes_beside : own;
+  out.plan.batched = f.batched;
+  choose_lanes_of_tile(f, out.plan);
   out.plan.reads_ahead = f.of.queued && f.of.target.compute_major >= 9;
   return true;
 }
@@ -201,27 +236,34 @@ constexpr int group_of_slots(i64 n) {
 /// Units: whole bands where they fill the chip evenly, else halves of them and so on.
 constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
   mixed_cut& cut = out.cut;
-  i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group;
+  i64 const width = f.of.elements_per_leaf(), all_lanes = 32 * f.of.lanes_per_group;
+  cut.matrices = matrices_of(f);
   cut.rows = f.columns.extent;
-  cut.columns = f.columns.groups;
-  for (int c = 0; c < f.of.source_count; ++c)
+  cut.columns = axis_beside(f).extent;
+  for (int c = 0; c < f.of.source_count; ++c) {
     cut.row_steps[c] = f.columns.reduced[0].steps[c];
+    cut.matrix_steps[c] = f.batched ? f.columns.kept[0].steps[c] : 0;
+  }
+  cut.row_apart = is_by_matrix(f) ? 1 : cut.matrices;
+  cut.matrix_apart = is_by_matrix(f) ? cut.rows : 1;
   cut.bands = int((cut.rows - 1) / width + 1);
   cut.chunks = int((cut.columns - 1) / width + 1);
   i64 const at_once = i64(f.of.target.multiprocessors) * out.plan.blocks_per_multiprocessor;
+  i64 const lanes = cut.bands == 1 ? least_of(power_of_two_from(cut.rows), all_lanes) : all_lanes;
   i64 splits = 1;
   for (; splits * 16 < lanes; splits *= 2) {
-    i64 const units = i64(cut.bands) * cut.chunks * splits, waves = (units - 1) / at_once + 1;
+    i64 const units = cut.matrices * cut.bands * cut.chunks * splits, waves = (units - 1) / at_once + 1;
     if (units >= 4 * at_once || units * 100 >= waves * at_once * 85)
       break;
   }
+  cut.lanes_of_band = int(lanes);
   cut.splits = int(splits);
   cut.lanes_of_unit = int(lanes / splits);
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(cut.chunks);
-  bool const of_leaves = out.plan.whole != whole_from::rows;
-  cut.parts_of_whole = of_leaves ? (cut.rows * cut.columns - 1) / width + 1 : cut.rows;
-  cut.groups_of_whole = of_leaves ? (cut.parts_of_whole - 1) / leaves_of_group + 1 : cut.bands;
+  i64 const rows = cut.matrices * cut.rows;
+  cut.parts_of_whole = out.plan.whole != whole_from::rows ? (rows * cut.columns - 1) / width + 1 : rows;
+  cut.groups_of_whole = (cut.parts_of_whole - 1) / parts_of_group + 1;
 }
 
 /// Whether one read is worth it: there are two domains at least, and, where the columns are none of them, more than the second finds in L2. H200,
@@ -229,7 +271,7 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
 /// 64 MiB 123, 113, of 1 GiB 580, 697.
 constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
   int const domains = int(f.folds_columns) + int(f.rows) + int(out.total_joins()) + int(f.bytes_beside > 0);
-  i64 const bytes = out.cut.rows * out.cut.columns * passing_bytes(f.of, out.plan), in_l2 = f.of.target.l2_bytes * (f.bytes_beside > 0 ? 2 : 1);
+  i64 const bytes = out.cut.matrices * out.cut.rows * out.cut.columns * passing_bytes(f.of, out.plan), in_l2 = f.of.target.l2_bytes * (f.bytes_beside > 0 ? 2 : 1);
   bool const found = f.rows && !f.folds_columns && bytes <= in_l2;
   if (domains > 1 && found)
     out.why_not.add("one read", "{0} bytes of rows are read along them, and again while L2 holds most", -1, bytes);
@@ -247,7 +289,7 @@ constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
   if (out.joins)
     planning::cut_mixed(f, out);
-  out.joins = out.joins && planning::is_worth_tiles(f, out) && i64(out.cut.bands) * out.cut.splits * out.cut.chunks < 0x7fffffff;
+  out.joins = out.joins && planning::is_worth_tiles(f, out) && out.blocks() < 0x7fffffff;
   return out;
 }
 

@@ -22,6 +22,8 @@ struct mixed_plan {
   int standing_along = 0; ///< bit c is set where column c is the same all along a row
   bool shifted = false;   ///< rows begin anywhere: the bulk engine copies the pieces of 16 bytes around them, and what is read is shifted
   whole_from whole = whole_from::rows;
+  bool batched = false; ///< there are several matrices, each with columns of its own
+  int lanes_of_tile = 1; ///< more where matrices have fewer rows than a leaf has elements: a tile has those of so many lanes, which have as many less each
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
@@ -35,22 +37,27 @@ constexpr i64 whole_pieces(i64 bytes) { return (bytes + bytes_of_piece - 1) / by
 inline constexpr int mixed_folding_threads = 256;
 inline constexpr int mixed_threads = mixed_folding_threads + 32;
 
-/// Leaves of the whole that a warp folds together where rows are no parts of it: no more than a band has, which are as many as it has columns.
-inline constexpr int leaves_of_group = 128;
+/// Parts of the whole that a warp folds together.
+inline constexpr int parts_of_group = 128;
 
-/// How the work is cut. A band is as many rows as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
+/// How the work is cut. A band is as many rows of a matrix as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
 /// of two: a subtree of every column) in one chunk, and the work of one block.
 struct mixed_cut {
-  i64 rows, columns;
+  i64 matrices;               ///< of a batch; their rows are those of the source, one matrix behind the other or in turn
+  i64 rows, columns;          ///< of a matrix
   i64 row_steps[max_sources]; ///< from a row to the next, in elements of a column
+  i64 matrix_steps[max_sources];
+  i64 row_apart, matrix_apart; ///< from a row to the next, and from a matrix to the next, in rows of the source
   int bands, chunks;
+  int lanes_of_band; ///< that are looked at: where the only band has no row in one half of them, those in the other
   int splits;        ///< units of a band in one chunk
   int lanes_of_unit;
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
   bool total; ///< the folds of the whole are in the same read
   i64 parts_of_whole;  ///< rows, or leaves of the whole
-  i64 groups_of_whole; ///< bands, or groups of leaves
+  i64 groups_of_whole; ///< bands, or groups of parts
+  constexpr i64 row_of_source(i64 matrix, i64 row) const { return matrix * matrix_apart + row * row_apart; }
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
   constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }

@@ -317,14 +317,14 @@ template <bool Fast, class... Options, class R>
   using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
   using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains<Domains>>;
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
-  axes_layout const layout = layout_of(r.pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced);
   out.is_matrix = true;
   if constexpr (at.columns >= 0)
     out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
   if constexpr (at.rows >= 0)
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
-  out.mixed = Read::facts(columns.program, layout, c);
-  out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(
+  out.mixed = Read::facts(columns.program, layout_of_matrix<at>(r.pipe.source), c);
+  if constexpr (at.batch == 0)
+    out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(
       r.folds, pipe, whole.program, 1);
   if constexpr (Columns::lowerable)
     out.ptx_of = &ptx_of_mixed<Read, Domains>;

@@ -17,7 +17,7 @@ auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
   auto const whole = bind_to(pipe, whole_folds(r.folds));
   check_folds(whole.program.leaves);
   constexpr mixed_items matrix = mixed_items_of<R>;
-  constexpr bool may_join = matrix.any() && int(matrix.columns >= 0) + int(matrix.rows >= 0) + int(decltype(whole.program)::leaf_count > 0) > 1;
+  constexpr bool may_join = matrix.any() && matrix.batch == 0 && int(matrix.columns >= 0) + int(matrix.rows >= 0) + int(decltype(whole.program)::leaf_count > 0) > 1;
   auto together = [&] {
     if constexpr (may_join)
       return matrix_on_host<matrix, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>(r.folds, pipe, whole.program, where);

@@ -21,28 +21,58 @@ inline constexpr u32 axes_of_item = 0;
 template <int... Axes, class... Folds>
 inline constexpr u32 axes_of_item<folded_over<index_list<Axes...>, Folds...>> = folded_over<index_list<Axes...>, Folds...>::reduced;
 
-/// Where the columns and the rows of a matrix stand among items, -1 for nowhere; and the axes that its columns fold away.
+/// Where the columns and the rows of a matrix stand among items, -1 for nowhere; the axes that its columns fold away, and those that count the
+/// matrices of a batch, which nothing folds away.
 struct mixed_items {
   int columns, rows;
-  u32 outer;
+  u32 down;
+  u32 batch = 0;
   constexpr bool any() const { return columns >= 0 || rows >= 0; }
 };
-/// The first item that folds outer axes away and the first that folds the other axes away; or the first that folds inner axes away.
+/// Whether axes follow each other.
+constexpr bool are_neighbours(u32 axes) {
+  u32 const from_first = axes >> std::countr_zero(axes);
+  return axes != 0 && (from_first & (from_first + 1)) == 0;
+}
+
+/// The first two items of which one folds the innermost axes away and the other neighbours among the axes in front of them, where the axes that
+/// neither folds away may be those of a batch: may_be(columns' axes, those).
+template <class MayBe>
+constexpr mixed_items find_matrix(u32 const* of, int n, u32 all, MayBe const& may_be) {
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k) {
+      u32 const batch = all & ~(of[i] | of[k]);
+      if (of[i] != 0 && of[k] != 0 && (of[i] & of[k]) == 0 && are_neighbours(of[i]) && are_neighbours(of[k]) && (of[k] | (all >> 1)) == all && may_be(of[i], batch))
+        return {i, k, of[i], batch};
+    }
+  return {-1, -1, 0};
+}
+/// The first item that folds outer axes away, or the first that folds inner axes away.
+constexpr mixed_items find_one_side(u32 const* of, int n, u32 all) {
+  for (int i = 0; i < n; ++i)
+    if (of[i] != 0 && of[i] != all && (of[i] & (of[i] + 1)) == 0)
+      return {i, -1, of[i]};
+  for (int i = 0; i < n; ++i)
+    if (u32 const down = all & ~of[i]; of[i] != 0 && down != 0 && (down & (down + 1)) == 0)
+      return {-1, i, down};
+  return {-1, -1, 0};
+}
+/// Columns and rows of one matrix, of matrices that lie one behind the other, or of matrices whose rows lie in turn, whose whole most often has a read of its own
+/// and which are not taken where columns may be read with it.
 template <class... Items>
 constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
+  constexpr int n = int(sizeof...(Items)), others = (0 + ... + int(axes_of_item<Items> == 0));
   u32 const all = rank < 32 ? (u32(1) << rank) - 1 : 0;
   u32 const of[] = {axes_of_item<Items>..., 0};
-  for (int i = 0; i < int(sizeof...(Items)); ++i)
-    if (of[i] != 0 && of[i] != all && (of[i] & (of[i] + 1)) == 0) {
-      for (int k = 0; k < int(sizeof...(Items)); ++k)
-        if (of[k] == (all & ~of[i]))
-          return {i, k, of[i]};
-      return {i, -1, of[i]};
-    }
-  for (int i = 0; i < int(sizeof...(Items)); ++i)
-    if (u32 const outer = all & ~of[i]; of[i] != 0 && outer != 0 && (outer & (outer + 1)) == 0)
-      return {-1, i, outer};
-  return {-1, -1, 0};
+  if (auto const one = find_matrix(of, n, all, [](u32, u32 batch) { return batch == 0; }); one.any())
+    return one;
+  if (auto const behind = find_matrix(of, n, all, [](u32 down, u32 batch) { return batch != 0 && batch < down && are_neighbours(batch); }); behind.any())
+    return behind;
+  if (auto const side = find_one_side(of, n, all); others > 0 && side.any())
+    return side;
+  if (auto const in_turn = find_matrix(of, n, all, [](u32 down, u32 batch) { return batch > down && are_neighbours(batch); }); in_turn.any())
+    return in_turn;
+  return find_one_side(of, n, all);
 }
 
 template <class... Ts>
@@ -66,13 +96,40 @@ constexpr int words_while_closing(pack<Leaves...> const*) {
   return (0 + ... + words_while_closing<Leaves>());
 }
 
+/// Where the columns of a matrix lie, or those of all matrices of a batch: outer axis kept counts matrices.
+struct matrix_layout {
+  axes_layout columns;
+  bool batched;
+};
+template <mixed_items At, class Source>
+constexpr matrix_layout layout_of_matrix(Source const& s) {
+  matrix_layout m{layout_of(s, [](int k) { return (At.down >> k & 1) != 0; }), false};
+  axes_layout& at = m.columns;
+  if constexpr (At.batch != 0) {
+    i64 matrices = 1;
+    for (int k = 0; k < rank_of<Source>; ++k)
+      matrices *= (At.batch >> k & 1) != 0 ? extent_along(s, k) : 1;
+    m.batched = matrices > 1;
+    if (m.batched && at.kept_axes == 1 && at.groups > matrices) { // rows in turn: one axis with that beside which columns lie
+      at.kept[1] = at.kept[0];
+      i64 const columns = at.kept[1].extent = at.groups / matrices;
+      at.kept[0].extent = matrices;
+      at.kept[0].position_step *= columns;
+      for (i64& step : at.kept[0].steps)
+        step *= columns;
+      at.kept_axes = 2;
+    }
+  }
+  return m;
+}
+
 /// The columns' domain, or one of no folds.
 template <mixed_items At, class Folds, class Pipe>
 auto columns_of_items([[maybe_unused]] Folds const& items, Pipe const& pipe) {
   if constexpr (At.columns >= 0)
     return get<At.columns>(items).bind(pipe);
   else
-    return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, At.outer>{}, pipe, pack<>{});
+    return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, At.down>{}, pipe, pack<>{});
 }
 /// The rows' domain, or one of no folds.
 template <int Item, class Folds, class Pipe, class Columns>
@@ -97,11 +154,10 @@ public:
   using with_keys = decltype(with_leaves(std::declval<Columns>(), join(std::declval<all>().leaves, std::declval<typename Keyed::leaves>())));
   static constexpr bool has_columns = sizeof...(ColumnNodes) > 0, has_rows = sizeof...(RowNodes) > 0;
 
-  template <class Source>
   mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
-             Total const& total, Source const& s, on::gpu_place where, contract c, bool queued, gpu::keys_of_read* keys)
+             Total const& total, matrix_layout const& matrix, on::gpu_place where, contract c, bool queued, gpu::keys_of_read* keys)
       : columns_(columns), rows_(rows), total_(total) {
-    axes_layout const at = layout_of(s, ColumnWhere::is_reduced);
+    axes_layout const& at = matrix.columns;
     where.ordinal = ordinal_for(columns_.program, at, where);
     columns_.program.extent = at.extent;
     total_.extent = at.extent * at.groups;
@@ -114,7 +170,7 @@ public:
     request_.ordinal = where.ordinal;
     request_.stream = where.queue;
     places_in_grid(columns_.program, at, request_.places);
-    request_.f = facts(columns_.program, at, c);
+    request_.f = facts(columns_.program, matrix, c);
     request_.f.of.queued = queued;
     if (keys != nullptr && keys->any()) {
       request_.keys = keys;
@@ -126,13 +182,13 @@ public:
   mixed_read(mixed_read const&) = delete;
   mixed_planned const& planned() const { return planned_; }
   /// What the planner asks, but for the target, of columns that lie so.
-  static mixed_facts facts(ColumnProgram columns, axes_layout const& at, contract c) {
-    columns.extent = at.extent;
+  static mixed_facts facts(ColumnProgram columns, matrix_layout const& matrix, contract c) {
+    columns.extent = matrix.columns.extent;
     auto const* leaves = static_cast<decltype(all::leaves) const*>(nullptr);
     constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
-    return {facts_of(columns, target{}, c), at, words, int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
+    return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, words, int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
             Total::leaf_count > 0, has_rows, has_columns, any_checked(leaves_of<ColumnProgram>) || any_checked(leaves_of<RowProgram>), c == contract::fast || all_free_of_order(leaves_of<Total>)};
   }
   /// What the types alone say of a request.
@@ -180,7 +236,7 @@ public:
       to_columns = to_columns_->places();
     }
     if constexpr (has_rows) {
-      to_rows_.emplace(at.extent, request_.ordinal, request_.stream);
+      to_rows_.emplace(at.extent * planned_.cut.matrices, request_.ordinal, request_.stream);
       to_rows = to_rows_->places();
     }
     states_ = gpu::readback(sizeof(typename Total::states), request_.ordinal, request_.stream);
@@ -234,7 +290,7 @@ auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on
   check_folds(rows.program.leaves);
   auto const total = with_leaves(columns.program.columns, whole);
   return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, Keyed>(
-      columns, rows, total, pipe.source, where, c, queued, keys);
+      columns, rows, total, layout_of_matrix<At>(pipe.source), where, c, queued, keys);
 }
 
 } // namespace tally::inline v0::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whether the domains of a matrix, or of a batch of them, are one read on a GPU, and whether their answers are those of the CPU. Test layer.
+#pragma once
+
+#include "gpu/same_on_both.hpp"
+
+#include <tally/tally.hpp>
+
+/// What is planned for the domains of a reduction in one read, whether that joins and the folds of the whole with it.
+template <class R>
+tally::mixed_planned plan_of(R const& r) {
+  namespace detail = tally::detail;
+  auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
+  return detail::mixed_read_of<detail::mixed_items_of<R>>(r.folds, r.pipe, whole.program.leaves, tally::on::gpu, tally::contract::reproducible).planned();
+}
+
+template <class R>
+void same_and_joined(R const& r, bool joins, bool total) {
+  CAPTURE(tally::text_of(r));
+  auto const p = plan_of(r);
+  CHECK(p.joins == joins);
+  CHECK(p.total_joins() == total);
+  same_on_both<2>(r);
+}
