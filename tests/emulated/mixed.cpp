@@ -130,7 +130,7 @@ TEST_CASE("rows shorter than a leaf") {
 TEST_CASE("chips without a bulk engine") {
   folds<float, 1100, 1027, false>();
   folds<float, 1100, 770, false>();
-  folds<float, 200, 1027, false, 3>();
+  folds<float, 200, 1803, false, 3>();
 }
 
 TEST_CASE("matrices of a batch, one behind the other or row by row in turn") {
@@ -147,7 +147,7 @@ TEST_CASE("tiles of several lanes, where matrices have fewer rows than a leaf ha
   folds<float, 100, 1024, true, 3>();
   folds<float, 128, 2048, true, 2>();
   folds<float, 256, 1027, true, 3>();
-  folds<float, 300, 1025, true, 2>();
+  folds<float, 300, 1801, true, 2>();
   folds<float, 512, 3072, true>();
   folds<float, 1100, 1026, true, 2>();
   folds<float, 1500, 1024, true, 2>();

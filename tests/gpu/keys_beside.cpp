@@ -95,7 +95,7 @@ TEST_CASE("an image's rows, columns, total, histogram and keys from one read") {
   struct matrix {
     i64 rows, columns;
   };
-  for (auto const& m : {matrix{128, 1024}, {1024, 2048}, {1000, 4096}, {5000, 1028}, {1025, 1500}, {300, 1027}, {1000, 3072}, {2048, 8192}}) {
+  for (auto const& m : {matrix{128, 1024}, {1024, 2048}, {1000, 4096}, {5000, 1028}, {1025, 1500}, {300, 2047}, {1000, 3072}, {2048, 8192}}) {
     CAPTURE(m.rows);
     CAPTURE(m.columns);
     auto const x = uneven_numbers<float>(std::size_t(m.rows * m.columns));
@@ -111,7 +111,7 @@ TEST_CASE("an image's rows, columns, total, histogram and keys from one read") {
 
 TEST_CASE("rows or columns alone share their read with keys, and rows with the whole") {
   if (no_kernels()) return;
-  for (auto const& extents : {std::pair<i64, i64>{2048, 2048}, {1000, 1500}, {300, 1027}, {20'000, 1700}}) {
+  for (auto const& extents : {std::pair<i64, i64>{2048, 2048}, {1000, 1500}, {300, 2047}, {20'000, 1700}}) {
     i64 const rows = extents.first, columns = extents.second;
     CAPTURE(rows);
     CAPTURE(columns);

@@ -169,6 +169,8 @@ TEST_CASE("tiles have the rows of several lanes where matrices have fewer than a
   }
   CHECK(says(make_mixed_plan(sums_of_batch(512, 63, 4096)), "leave most of a tile empty"));
   CHECK(make_mixed_plan(sums_of(64, 1 << 22, 1 << 22)).plan.lanes_of_tile == 8);
+  CHECK(says(make_mixed_plan(sums_of_batch(300, 720, 1279)), "leave most of a tile empty"));
+  CHECK(make_mixed_plan(sums_of_batch(300, 500, 1279)).joins);
   auto halves = sums_of_batch(300, 720, 1280);
   CHECK(make_mixed_plan(halves).joins);
   halves.of.sources[0].bytes_per_element = 2;

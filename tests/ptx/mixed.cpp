@@ -71,6 +71,18 @@ TEST_CASE("rows that begin anywhere come in bulk, and elements of less than a wo
   CHECK(count_in(text_of_mixed(from(shaped(h, 65536, 4096)) | reduce(over<0>(sum), over<1>(sum)), p), "barrier.sync") == 0);
 }
 
+TEST_CASE("open lanes stay in registers where tiles hold several lanes of a matrix of a batch") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  auto const batch = from(shaped(x, 512, 128, 4096)) | reduce(over<1>(sum), over<2>(sum), sum);
+  for (int const lanes : {1, 2, 8}) {
+    mixed_plan p{2, 2, true};
+    p.batched = true;
+    p.lanes_of_tile = lanes;
+    writes_nothing_while_it_reads(text_of_mixed(batch, p));
+  }
+}
+
 TEST_CASE("leaves of the whole are folded where they begin: from tiles, and behind them from memory in pieces of 16 bytes") {
   if (!ptx::can_compile()) return;
   float const x[4]{};

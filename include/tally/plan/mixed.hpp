@@ -55,14 +55,14 @@ constexpr bool is_by_matrix(mixed_facts const& f) {
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
 constexpr int least_quarters_of_tile(bool shifted) { return shifted ? 3 : 2; }
 
-/// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and of small elements, whose kernel is
-/// bound by instructions, half of the tiles' places too. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
+/// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and half of the tiles' places too of
+/// small elements and of rows that have to be shifted, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
 /// 392, 718, 2048 x 32 x 4096 665, 738; bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369,
-/// 300 x 720 x 1280 413, 378 (H200, 2026-11-29, docs/measured/mixed_h200.md).
-constexpr bool fills_tiles(mixed_facts const& f) {
+/// 300 x 720 x 1280 413, 378; f32 300 x 720 x 1280 476, 731, 300 x 720 x 1279 687, 747, which two of the three take 500 for apart (H200, 2026-11-29, docs/measured/mixed_h200.md).
+constexpr bool fills_tiles(mixed_facts const& f, bool shifted) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, columns = axis_beside(f).extent;
-  i64 const there = rows < width ? least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes) : rows;
-  return 2 * rows >= lanes && (f.of.lanes_per_group <= 4 || 2 * rows * columns >= there * ((columns - 1) / width + 1) * width);
+  i64 const there = rows <= lanes || rows >= width ? rows : least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes);
+  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !shifted) || 2 * rows * columns >= there * ((columns - 1) / width + 1) * width);
 }
 
 /// Whether one read can do it.
@@ -93,7 +93,7 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("exact sums have windows, not lanes");
   if (f.checked)
     return no("checked sums tell of their overflow beside their answers");
-  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || !fills_tiles(f))
+  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || !fills_tiles(f, shifted))
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);
