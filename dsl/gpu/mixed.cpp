@@ -30,10 +30,10 @@ std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
   i64 const columns = cut.matrices * cut.columns, rows = cut.matrices * cut.rows;
   return rounded(cut.slots() * columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * columns, r.columns_type->states_bytes) +
          rounded(cut.chunks * rows, along) + rounded(cut.chunk_groups() * rows, along) +
-         rounded(cut.parts_of_whole, r.total_type->states_bytes) + rounded(cut.groups_of_whole, r.total_type->states_bytes);
+         rounded(cut.parts_of_wholes, r.total_type->states_bytes) + rounded(cut.wholes * cut.groups_of_whole, r.total_type->states_bytes);
 }
 std::size_t arrivals(mixed_cut const& cut) {
-  return static_cast<std::size_t>(cut.matrices * (i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands) + 1);
+  return static_cast<std::size_t>(cut.matrices * (i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands) + cut.wholes);
 }
 
 /// Launches behind others of its kind.
@@ -45,7 +45,7 @@ void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel c
   note(r.to_columns, chosen.cut.matrices * chosen.cut.columns);
   note(r.to_rows, chosen.cut.matrices * chosen.cut.rows);
   if (r.finished != nullptr)
-    writes.add(r.finished->places, r.finished->count, r.finished->bytes);
+    writes.add(r.finished->places, r.finished->count, static_cast<std::size_t>(chosen.cut.wholes) * r.finished->bytes);
   else if (r.to_total != nullptr)
     writes.add(r.to_total, r.total_type->states_bytes);
   launch(k, shape, arguments, r.stream, order,

@@ -195,9 +195,11 @@ void word_matrix(grouped_description& d) {
   };
   join(first);
   if (d.rows >= 0) join(d.domains[std::size_t(d.rows)]);
+  if (d.each >= 0 && whole_of(d) != nullptr) d.why_not.push_back({"total in the same read", "it has that of every matrix", d.domains.back().name});
   if (!d.joined.total_joins()) return;
-  join(d.domains.back());
-  if (d.joined.plan.whole == whole_from::leaves) d.domains.back().shape += ", every leaf where it begins: what of it lies behind a tile comes from L2";
+  auto& total = d.each >= 0 ? d.domains[std::size_t(d.each)] : d.domains.back();
+  join(total);
+  if (d.joined.plan.whole == whole_from::leaves) total.shape += ", every leaf where it begins: what of it lies behind a tile comes from L2";
 }
 
 /// Columns, rows and the whole of a matrix that the host folds in one walk.

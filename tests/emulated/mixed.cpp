@@ -24,14 +24,18 @@ std::vector<T> uneven(i64 n) {
   return x;
 }
 
-/// Matrices of a batch, how many and how they lie in memory.
-enum class lie { behind, in_turn };
+/// How matrices of a batch lie in memory, and whether each of them is folded.
+enum class lie { behind, in_turn, each_behind, each_in_turn };
 template <i64 Matrices, lie Lie>
 auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
   if constexpr (Matrices == 1)
     return from(shaped(x, rows, columns)) | reduce(over<0>(sum), over<1>(mean), sum);
   else if constexpr (Lie == lie::behind)
     return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<2>(mean), sum);
+  else if constexpr (Lie == lie::each_behind)
+    return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<2>(mean), over<1, 2>(sum));
+  else if constexpr (Lie == lie::each_in_turn)
+    return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean), over<0, 2>(sum));
   else
     return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean));
 }
@@ -41,7 +45,7 @@ template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
-  constexpr bool whole_too = Lie == lie::behind;
+  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn, behind = Lie == lie::behind || Lie == lie::each_behind;
   auto const all = uneven<T>(Matrices * Rows * Columns);
   T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
   auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
@@ -50,7 +54,7 @@ bool folds() {
   auto columns = detail::columns_of_items<at>(r.folds, r.pipe);
   auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
   auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
-  auto total = detail::with_leaves(columns.program.columns, whole.program.leaves);
+  auto total = detail::total_of_items<at>(r.folds, r.pipe, columns.program.columns, whole.program.leaves).program;
   using Down = std::remove_cvref_t<decltype(columns.program)>;
   using Across = std::remove_cvref_t<decltype(rows.program)>;
   using Total = std::remove_cvref_t<decltype(total)>;
@@ -63,8 +67,9 @@ bool folds() {
     f.of.sources[0] = {sizeof(T), 1, 16};
     f.of.target = Engine ? targets::h200 : targets::a100;
     f.of.target.multiprocessors = 4; // of which few rows have enough
-    constexpr i64 row = Lie == lie::behind ? Columns : Matrices * Columns, matrix = Lie == lie::behind ? Rows * Columns : Columns;
+    constexpr i64 row = behind ? Columns : Matrices * Columns, matrix = behind ? Rows * Columns : Columns;
     f.batched = Matrices > 1;
+    f.whole_of_each = each;
     f.columns.kept_axes = Matrices > 1 ? 2 : 1;
     f.columns.reduced_axes = 1;
     f.columns.groups = Matrices * Columns;
@@ -83,16 +88,16 @@ bool folds() {
   CHECK(planned.total_joins() == whole_too);
   auto const& cut = planned.cut;
   columns.program.extent = Rows;
-  total.extent = Matrices * Rows * Columns;
+  total.extent = (each ? 1 : Matrices) * Rows * Columns;
   i64 const states = sizeof(pack<typename Down::states, typename Across::states, typename Total::states>);
-  std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (Matrices * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows) + cut.parts_of_whole + cut.groups_of_whole) + 6 * 256 + 16), 0x55);
-  std::vector<u32> arrivals(static_cast<std::size_t>(Matrices * (cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands) + 1));
+  std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (Matrices * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows) + cut.parts_of_wholes + cut.wholes * cut.groups_of_whole) + 6 * 256 + 16), 0x55);
+  std::vector<u32> arrivals(static_cast<std::size_t>(Matrices * (cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands) + cut.wholes));
   std::vector<char> room(static_cast<std::size_t>(planned.shared_bytes) + 128 + 4096, 0x55); // more behind what was asked for, which stays as it is
   emulated::shared_begin = room.data() + (128 - reinterpret_cast<u64>(room.data()) % 128);
   unsigned char* const aligned = scratch.data() + (16 - reinterpret_cast<u64>(scratch.data()) % 16);
   auto const right = run(r, on::cpu);
   std::vector<float> to_columns(static_cast<std::size_t>(Matrices * Columns), -77.f), to_rows(static_cast<std::size_t>(Matrices * Rows), -77.f);
-  typename Total::states of_all = total.identity();
+  std::vector<typename Total::states> of_all(static_cast<std::size_t>(Matrices), total.identity());
   answer_arrays columns_there{}, rows_there{};
   columns_there.at[0] = to_columns.data();
   rows_there.at[0] = to_rows.data();
@@ -100,11 +105,14 @@ bool folds() {
   using RowNodes = std::remove_cvref_t<decltype(rows.nodes)>;
   emulated::launch(planned.blocks(), unsigned(mixed_threads), [&] {
     kernel::mixed<planned.plan, Down, ColumnNodes, Across, RowNodes, Total, typename Total::states*>(columns.program, columns.nodes, rows.program, rows.nodes, total, cut, columns_there,
-                                                                                                     rows_there, &of_all, {aligned, arrivals.data()}, {nullptr, 0, 0});
+                                                                                                     rows_there, of_all.data(), {aligned, arrivals.data()}, {nullptr, 0, 0});
   });
   auto const same_all = [](std::vector<float> const& one, auto const& other) { return std::equal(one.begin(), one.end(), other.begin(), other.end()); };
   bool same = same_all(to_columns, std::get<0>(right)) && same_all(to_rows, std::get<1>(right));
-  if constexpr (whole_too) same = same && std::get<2>(right) == get<0>(of_all);
+  if constexpr (each)
+    same = same && std::equal(of_all.begin(), of_all.end(), std::get<2>(right).begin(), std::get<2>(right).end(), [](auto const& s, float answer) { return get<0>(s) == answer; });
+  else if constexpr (whole_too)
+    same = same && std::get<2>(right) == get<0>(of_all[0]);
   for (u32 const a : arrivals) same = same && a == 0;
   CHECK(std::all_of(emulated::shared_begin + planned.shared_bytes, room.data() + room.size(), [](char c) { return c == 0x55; }));
   CHECK(same);
@@ -140,6 +148,16 @@ TEST_CASE("matrices of a batch, one behind the other or row by row in turn") {
   folds<float, 1030, 769, true, 2>();
   folds<float, 150, 2048, true, 3, lie::in_turn>();
   folds<float, 1100, 1027, true, 2, lie::in_turn>();
+}
+
+TEST_CASE("the whole of every matrix of a batch, of rows, of their leaves and of leaves that begin anywhere") {
+  folds<float, 150, 2048, true, 3, lie::each_behind>();
+  folds<float, 1100, 1024, true, 3, lie::each_behind>();
+  folds<float, 300, 3072, true, 3, lie::each_behind>();
+  folds<float, 256, 1100, true, 3, lie::each_behind>(); // 275 leaves a matrix
+  folds<float, 1280, 772, true, 2, lie::each_behind>();
+  folds<float, 150, 2048, true, 3, lie::each_in_turn>();
+  folds<float, 100, 3072, true, 3, lie::each_in_turn>();
 }
 
 TEST_CASE("tiles of several lanes, where matrices have fewer rows than a leaf has elements") {

@@ -181,6 +181,31 @@ TEST_CASE("rows and the whole of matrices that L2 does not hold, queued as one r
   }
 }
 
+TEST_CASE("columns, rows and the whole of every matrix of a batch, or of all, queued as one read") {
+  if (no_kernels()) return;
+  i64 const n = 9, r = 500, c = 2048;
+  auto const numbers = uneven_numbers<float>(std::size_t(n * r * c));
+  on_device const x(numbers);
+  auto const columns = room_for<float>(std::size_t(n * c)), rows = room_for<float>(std::size_t(n * r)), each = room_for<float>(std::size_t(n)), whole = room_for<float>(1);
+  auto const greatest = room_for<i64>(std::size_t(n));
+  auto const here = from(shaped(numbers.data(), n, r, c)), there = from(shaped(static_cast<float const*>(x.data()), n, r, c));
+  auto const folds = reduce(over<1>(sum), over<1, 2>(mean, argmax), over<2>(mean), sum);
+  auto const [of_columns, of_each, of_rows, total] = run(here | folds, on::cpu);
+  for (int again = 0; again < 2; ++again) {
+    enqueue(there | folds, columns.data(), each.data(), greatest.data(), rows.data(), whole.data());
+    CHECK(same(of_columns, after({}, columns)));
+    CHECK(same(of_rows, after({}, rows)));
+    CHECK(same(std::get<0>(of_each), after({}, each)));
+    auto const at = after({}, greatest);
+    CHECK(std::equal(at.begin(), at.end(), std::get<1>(of_each).begin(), std::get<1>(of_each).end()));
+    CHECK(same(std::vector<float>{total}, after({}, whole)));
+    enqueue(there | reduce(over<1>(sum), over<2>(mean), sum), columns.data(), rows.data(), whole.data());
+    CHECK(same(of_columns, after({}, columns)));
+    CHECK(same(of_rows, after({}, rows)));
+    CHECK(same(std::vector<float>{total}, after({}, whole)));
+  }
+}
+
 TEST_CASE("matrices behind each other: what one reads that the one in front writes is there") {
   if (no_kernels()) return;
   i64 const r = 2048, c = 4096;

@@ -7,7 +7,7 @@
 
 #include <tally/tally.hpp>
 
-/// What is planned for the domains of a reduction in one read, whether that joins and the folds of the whole with it.
+/// What is planned for the domains of a reduction in one read, whether that joins and the total with it.
 template <class R>
 tally::mixed_planned plan_of(R const& r) {
   namespace detail = tally::detail;

@@ -105,6 +105,23 @@ TEST_CASE("operands of a batch stand, rows and matrices are padded and reversed,
   same_and_joined(from(shaped(x.data(), 1, 300, 2048)) | reduce(over<1>(sum), over<2>(sum), sum), true, true);
 }
 
+TEST_CASE("the whole of every matrix of a batch is in the same read") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(7 * 600 * 3072, 5);
+  auto const of = [&](i64 matrices, i64 rows, i64 columns) { return from(shaped(x.data(), matrices, rows, columns)); };
+  auto const in_turn_of = [&](i64 matrices, i64 rows, i64 columns) { return from(shaped(x.data(), rows, matrices, columns)); };
+  same_and_joined(of(7, 600, 2048) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(mean, variance, argmax)), true, true);
+  same_and_joined(of(3, 1100, 3072) | reduce(over<1, 2>(sum), over<1>(sum), over<2>(max, argmin)), true, true);
+  same_and_joined(of(5, 256, 1100) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(mean, argmax)), true, true);
+  same_and_joined(of(2, 1080, 1920) | filter(_1 > 1) | reduce(over<1>(mean), over<2>(count), over<1, 2>(variance), sum), true, true);
+  same_and_joined(of(5, 257, 1100) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(mean)), true, false);
+  same_and_joined(of(5, 257, 1100) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(max, argmax, count), histogram(even_bins(_1, 0, 100, 64))), true, true);
+  same_and_joined(in_turn_of(7, 600, 2048) | reduce(over<0>(sum), over<2>(sum), over<0, 2>(mean, argmax)), true, true);
+  same_and_joined(in_turn_of(3, 500, 3072) | reduce(over<0>(sum), over<2>(sum), over<0, 2>(variance, argmin)), true, true);
+  same_and_joined(of(1, 600, 2048) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(mean)), true, true);
+  same_on_both(of(7, 600, 2048) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(sum), over<0>(sum), sum, over<1, 2>(max)));
+}
+
 TEST_CASE("batches of small floats and bytes, whose rows begin anywhere") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(4 * 600 * 4100);

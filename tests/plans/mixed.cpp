@@ -107,9 +107,9 @@ TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin an
   CHECK(whole_of(sums_of(4096, 3072, 4000)) == whole_from::leaves_of_rows);
   CHECK(whole_of(sums_of(4096, 1027, 1027)) == whole_from::leaves);
   auto const begun = make_mixed_plan(sums_of(4097, 1027, 1027)), of_rows = make_mixed_plan(sums_of(4097, 1024, 1024));
-  CHECK(begun.cut.parts_of_whole == 4110); // 4097 * 1027 elements
+  CHECK(begun.cut.parts_of_wholes == 4110); // 4097 * 1027 elements
   CHECK(begun.cut.groups_of_whole == 33);
-  CHECK(of_rows.cut.parts_of_whole == 4097);
+  CHECK(of_rows.cut.parts_of_wholes == 4097);
   CHECK(of_rows.cut.groups_of_whole == 33);
 
   auto odd = sums_of(4096, 1027, 1027);
@@ -140,7 +140,8 @@ TEST_CASE("matrices of a batch have units of their own, and the whole of all is 
   CHECK(behind.total_joins());
   CHECK(behind.plan.batched);
   CHECK(behind.blocks() == 64 * 4);
-  CHECK(behind.cut.parts_of_whole == 64 * 1024);
+  CHECK(behind.cut.parts_of_wholes == 64 * 1024);
+  CHECK(behind.cut.wholes == 1);
   CHECK(behind.cut.row_of_source(3, 5) == 3 * 1024 + 5);
   auto const in_turn = make_mixed_plan(sums_of_batch(64, 1024, 4096, true));
   CHECK(in_turn.joins);
@@ -155,6 +156,29 @@ TEST_CASE("matrices of a batch have units of their own, and the whole of all is 
   auto scattered = sums_of_batch(64, 1024, 4096);
   scattered.columns.kept_axes = 3;
   CHECK(says(make_mixed_plan(scattered), "do not make matrices"));
+}
+
+TEST_CASE("the whole is that of every matrix where those are folded") {
+  auto each = [](mixed_facts f) {
+    f.whole_of_each = true;
+    return make_mixed_plan(f);
+  };
+  auto const rows = each(sums_of_batch(3000, 1000, 1024)); // however many bands
+  CHECK(rows.total_joins());
+  CHECK(rows.plan.whole_of_each);
+  CHECK(rows.cut.wholes == 3000);
+  CHECK(rows.cut.groups_of_whole == 8);
+  CHECK(each(sums_of_batch(64, 1024, 4096, true)).total_joins());
+  CHECK(each(sums_of_batch(64, 1000, 3072, true)).plan.whole == whole_from::leaves_of_rows);
+  auto const image = each(sums_of_batch(128, 1080, 1920)); // 2025 leaves
+  CHECK(image.plan.whole == whole_from::leaves);
+  CHECK(image.cut.parts_of_wholes == 128 * 2025);
+  auto const odd = each(sums_of_batch(128, 1080, 1924));
+  CHECK(odd.joins);
+  CHECK_FALSE(odd.plan.whole_of_each);
+  CHECK(says(odd, "do not begin where leaves of all do"));
+  CHECK(says(each(sums_of_batch(128, 1080, 1920, true)), "do not begin where leaves of all do"));
+  CHECK_FALSE(each(sums_of(4096, 4096, 4096)).plan.whole_of_each);
 }
 
 TEST_CASE("tiles have the rows of several lanes where matrices have fewer than a leaf has elements") {

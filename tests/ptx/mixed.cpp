@@ -15,7 +15,7 @@ std::string text_of_mixed(R const& r, mixed_plan const& p) {
   constexpr auto at = detail::mixed_items_of<R>;
   auto const columns = get<at.columns>(r.folds).bind(r.pipe);
   auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
-  auto const total = detail::with_leaves(columns.program.columns, whole.program.leaves);
+  auto const total = detail::total_of_items<at>(r.folds, r.pipe, columns.program.columns, whole.program.leaves);
   using read = detail::mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
   return gpu::compile(gpu::unit_of(read::request_of_types(), p), 9, 0).ptx;
 }

@@ -14,8 +14,8 @@ namespace tally::inline v0::kernel {
 template <class Nodes>
 struct leaving<answers_at<Nodes>> {
   template <class Program>
-  __device__ __forceinline__ static void leave(Program const& p, typename Program::states const& s, answers_at<Nodes> const& a) {
-    write_answers(p, a.nodes, s, p.extent, a.to, 0);
+  __device__ __forceinline__ static void leave(Program const& p, typename Program::states const& s, answers_at<Nodes> const& a, i64 which = 0) {
+    write_answers(p, a.nodes, s, p.extent, a.to, which);
   }
 };
 

@@ -6,14 +6,14 @@
 
 namespace tally::inline v0::kernel {
 
-/// leave(program, states, where). kernel/finish.cuh makes answers.
+/// leave(program, states, where, which), of which there are several where answers are. kernel/finish.cuh makes answers.
 template <class Result>
 struct leaving;
 template <class States>
 struct leaving<States*> {
   template <class Program>
-  __device__ __forceinline__ static void leave(Program const&, States const& s, States* at) {
-    *at = s;
+  __device__ __forceinline__ static void leave(Program const&, States const& s, States* at, i64 which = 0) {
+    at[which] = s;
   }
 };
 

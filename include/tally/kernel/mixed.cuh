@@ -122,9 +122,9 @@ struct column_lanes<Whole, Rows, V, program<Columns>> {
   }
 };
 
-/// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by its position.
+/// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by that in the whole.
 template <mixed_plan P, bool Whole, int Own, class... Columns, class... Leaves>
-__device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, tile_place at, i64 position, i64 column, int width) {
+__device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves...> const& p, tile_place at, i64 position, i64 column, i64 of_whole, int width) {
   using Program = program<pack<Columns...>, Leaves...>;
   constexpr leaf_shape shape = shape_of<Program>;
   constexpr int V = shape.group;
@@ -144,7 +144,7 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
       for_each_index<int(sizeof...(Leaves))>([&](auto i) {
         i64 const place = position + first + v;
         get<i>(p.leaves).step(get<i>(running), v, Whole || first + v < width,
-                              strip.row_at(p.columns, v, place, i < Own ? column + first + v : place));
+                              strip.row_at(p.columns, v, place, (i < Own ? column : of_whole) + first + v));
       });
   }
   typename Program::states s;
@@ -209,7 +209,8 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
     i64 const first_row = band + lane + k * Lanes, row_of_warp = first_row + in_tile::behind_first(warp, shape.lanes());
     if constexpr (Along::leaf_count > 0)
       if (Whole || warp < present) {
-        auto const s = fold_row_leaf<P, Whole, Own>(along, {tile, standing, warp, warp % Lanes, 0, of_unit(k, warp)}, begin_of_row(row_of_warp), first_column, here);
+        auto const s = fold_row_leaf<P, Whole, Own>(along, {tile, standing, warp, warp % Lanes, 0, of_unit(k, warp)}, begin_of_row(row_of_warp), first_column,
+                                                    P.whole_of_each ? row_of_warp * cut.columns + first_column : begin_of_row(row_of_warp), here);
         if (thread % 32 == 0)
           held[of_unit(k, warp)] = s;
       }
@@ -217,7 +218,8 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       if (Whole || warp < present) {
         i64 const position = begin_of_row(row_of_warp);
         if (i64 const leaf = leaf_that_begins(position, here, width); leaf >= 0) {
-          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, warp % Lanes, position, here, leaf, (P.batched ? cut.matrices : 1) * cut.rows * cut.columns);
+          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, warp % Lanes, position, here, leaf, (P.batched ? cut.matrices : 1) * cut.rows * cut.columns,
+                                            P.whole_of_each ? matrix * cut.rows * cut.columns : 0);
           if (thread % 32 == 0)
             held_leaves[of_unit(k, warp)] = s;
         }
@@ -255,10 +257,10 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       if constexpr (Along::leaf_count > 0)
         to.rows[i64(chunk) * cut.rows + row] = held[i];
       if constexpr (P.whole == whole_from::leaves_of_rows)
-        take_states<Own>(to.parts_of_whole[of_source(row) * cut.chunks + chunk], held[i]);
+        take_states<Own>(to.parts_of_wholes[(matrix * cut.rows + row) * cut.chunks + chunk], held[i]);
       if constexpr (P.whole == whole_from::leaves)
         if (i64 const leaf = leaf_that_begins(begin_of_row(row), here, width); leaf >= 0)
-          to.parts_of_whole[leaf] = held_leaves[i];
+          to.parts_of_wholes[leaf] = held_leaves[i];
     }
   if constexpr (Program::leaf_count > 0) {
     if (!Whole && tiles * Lanes < cut.lanes_of_unit)
@@ -288,7 +290,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   int const chunk = int(blockIdx.x) % cut.chunks, slot_of_all = int(blockIdx.x) / cut.chunks;
   i64 const matrix = P.batched ? slot_of_all / cut.slots() : 0;
   int const slot = P.batched ? slot_of_all % cut.slots() : slot_of_all;
-  auto const room_for = mixed_room<Columns, Along, Total>(cut, at, P.batched ? cut.matrices : 1, matrix);
+  auto const room_for = mixed_room<Columns, Along, Total>(cut, at, P.batched ? cut.matrices : 1, matrix, P.whole_of_each ? cut.matrices : 1);
   if constexpr (P.reads_ahead)
     begins_ahead(order, P.bytes_per_copy == 0);
   i64 const rows_left = cut.rows - i64(slot / cut.splits) * shape.elements(); // from the first of the band on

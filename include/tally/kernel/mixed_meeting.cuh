@@ -37,10 +37,10 @@ template <class Columns, class Along, class Total>
 struct mixed_room {
   typename Columns::states *columns, *column_groups;
   typename Along::states *rows, *row_groups;
-  typename Total::states *parts_of_whole, *groups_of_whole;
+  typename Total::states *parts_of_wholes, *groups_of_whole;
   u32 *column_arrivals, *row_arrivals, *band_arrivals, *last_arrival;
-  /// What a matrix of a batch has, and what all have.
-  __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at, i64 matrices, i64 matrix) {
+  /// What a matrix of a batch has, and what all have, or each of `wholes`.
+  __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at, i64 matrices, i64 matrix, i64 wholes) {
     unsigned char* next = at.scratch;
     auto const take_of = [&]<class State>(State*& p, i64 n, i64 many, i64 which) {
       p = reinterpret_cast<State*>(next) + which * n;
@@ -51,13 +51,14 @@ struct mixed_room {
     take(column_groups, cut.slot_groups() * cut.columns);
     take(rows, cut.chunks * cut.rows);
     take(row_groups, cut.chunk_groups() * cut.rows);
-    take_of(parts_of_whole, cut.parts_of_whole, 1, 0);
-    take_of(groups_of_whole, cut.groups_of_whole, 1, 0);
+    i64 const which = wholes > 1 ? matrix : 0;
+    take_of(parts_of_wholes, cut.parts_of_wholes, 1, 0);
+    take_of(groups_of_whole, cut.groups_of_whole, wholes, which);
     i64 const of_columns = i64(cut.chunks) * (cut.slot_groups() + 1), of_rows = i64(cut.slots()) * (cut.chunk_groups() + 1);
     column_arrivals = at.arrivals + matrix * of_columns;
     row_arrivals = at.arrivals + matrices * of_columns + matrix * of_rows;
     band_arrivals = at.arrivals + matrices * (of_columns + of_rows) + matrix * cut.bands;
-    last_arrival = at.arrivals + matrices * (of_columns + of_rows + cut.bands);
+    last_arrival = at.arrivals + matrices * (of_columns + of_rows + cut.bands) + which;
   }
 };
 
@@ -210,7 +211,7 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const&, mixe
         take_states<0>(own, s);
         done(own, row);
         if constexpr (Total::leaf_count > 0)
-          take_states<Rows::leaf_count>(at.parts_of_whole[first_part + row], s);
+          take_states<Rows::leaf_count>(at.parts_of_wholes[first_part + row], s);
       });
   if constexpr (Total::leaf_count > 0)
     if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits}))

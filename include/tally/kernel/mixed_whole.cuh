@@ -36,8 +36,8 @@ template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
 struct begun_strip {
   __device__ __forceinline__ void load(pack<> const&, tile_here const&, int, int, int, bool, i64) {}
   template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, Ts... values) const {
-    return group_row<Ts...>{make_pack(values...), position, position};
+  __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, i64 element, Ts... values) const {
+    return group_row<Ts...>{make_pack(values...), position, element};
   }
 };
 template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
@@ -49,8 +49,8 @@ struct begun_strip<P, I, V, Width, Rows, Column, Columns...> {
     rest.load(c.rest, {tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), tile.late, tile.later}, row, lane, in_row, inside, position);
   }
   template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, Ts... values) const {
-    return rest.row_at(c.rest, v, position, values..., here.at(c.first, v, position));
+  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
+    return rest.row_at(c.rest, v, position, element, values..., here.at(c.first, v, position));
   }
 };
 
@@ -67,6 +67,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
   int row, lane; ///< of the tile
   i64 position; ///< of its first element
   int width;    ///< elements it has
+  i64 origin;   ///< position of the first element of the whole
 
   template <class Row>
   __device__ __forceinline__ void load(Row (&to)[group], i64 e) const {
@@ -75,7 +76,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
     strip.load(columns, tile, row, lane, in_row, in_row + group <= width, e);
 #pragma unroll
     for (int v = 0; v < group; ++v)
-      to[v] = strip.row_at(columns, v, e + v);
+      to[v] = strip.row_at(columns, v, e + v, e + v - origin);
   }
   __device__ __forceinline__ auto row_at(i64 e) const {
     auto const value = [&](auto const& c) {
@@ -84,7 +85,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
       else
         return c.at(e);
     };
-    return unpack([&](auto const&... c) { return group_row<typename Columns::value_type...>{make_pack(value(c)...), e, e}; }, columns);
+    return unpack([&](auto const&... c) { return group_row<typename Columns::value_type...>{make_pack(value(c)...), e, e - origin}; }, columns);
   }
 };
 
@@ -104,13 +105,13 @@ constexpr int begun_rows_in_flight(leaf_shape shape) {
   return rows;
 }
 
-/// Folds a leaf of a whole of n elements, with a warp: valid in lane 0.
+/// Folds a leaf of a whole that begins at a position, of all that has n elements, with a warp: valid in lane 0.
 template <mixed_plan P, class Total, class Columns>
 __device__ __forceinline__ typename Total::states fold_begun_leaf(Total const& total, Columns const& columns, tile_here const& tile, int row, int lane, i64 position, int width,
-                                                                  i64 leaf, i64 n) {
+                                                                  i64 leaf, i64 n, i64 origin) {
   constexpr int elements = shape_of<Total>.elements(), rows = begun_rows_in_flight<decltype(Total::columns)>(shape_of<Total>);
   i64 const first = leaf * elements, left = n - first;
-  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, lane, position, width}, first, left < elements ? int(left) : elements,
+  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, lane, position, width, origin}, first, left < elements ? int(left) : elements,
                                         int(threadIdx.x % 32));
 }
 
@@ -122,44 +123,49 @@ __device__ __forceinline__ i64 parts_before(mixed_cut const& cut, i64 row) {
 }
 
 /// The tree over a group of parts, by a warp.
-template <class Total, class Room>
-__device__ __forceinline__ void fold_group_of_parts(Total const& total, Room const& at, i64 parts, i64 group) {
+template <class Total>
+__device__ __forceinline__ void fold_group_of_parts(Total const& total, typename Total::states const* parts, i64 count, typename Total::states* groups, i64 group) {
   using States = typename Total::states;
   constexpr int each = parts_of_group / 32;
   int const lane = int(threadIdx.x % 32);
-  i64 const first = group * parts_of_group, left = parts - first;
+  i64 const first = group * parts_of_group, left = count - first;
   int const here = left < parts_of_group ? int(left) : parts_of_group, own = here - lane * each;
   auto const combine = [&](States const& a, States const& b) { return total.combine(a, b); };
   States s[each];
 #pragma unroll
   for (int i = 0; i < each; ++i)
-    s[i] = at.parts_of_whole[first + (lane * each + i < here ? lane * each + i : here - 1)]; // without a branch: all in flight
+    s[i] = parts[first + (lane * each + i < here ? lane * each + i : here - 1)]; // without a branch: all in flight
   States const mine = combine_in_registers(combine, s, own < 1 ? 1 : own < each ? own : each);
   States const all = combine_lanes<32>(combine, mine, (here - 1) / each + 1, lane);
   if (lane == 0)
-    at.groups_of_whole[group] = all;
+    groups[group] = all;
 }
 
 /// Called by the block that came last of a band, when its parts of the whole are in memory: folds the groups of parts that lie in it, and in the last of all
-/// bands those that reach from one into the next, and the whole.
+/// bands of that whole those that reach from one into the next, and the whole.
 template <mixed_plan P, class Total, class Room, class Result>
 __device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& cut, Room const& at, i64 matrix, int band, unsigned char* room, Result const& to_total) {
   constexpr int warps = mixed_threads / 32, width = shape_of<Total>.elements();
-  i64 const parts = cut.parts_of_whole, bands = (P.batched ? cut.matrices : 1) * cut.bands;
-  auto const begin_of = [&](i64 m, int b) { return parts_before<P, Total>(cut, m * cut.rows + (i64(b) * width < cut.rows ? i64(b) * width : cut.rows)); };
-  i64 const first = begin_of(matrix, band), end = begin_of(matrix, band + 1);
+  i64 const first_matrix = P.whole_of_each ? matrix : 0, bands = (P.batched && !P.whole_of_each ? cut.matrices : 1) * cut.bands;
+  auto const parts_to = [&](i64 b) { // where those of a band of the whole begin
+    i64 const row = b % cut.bands * width;
+    return parts_before<P, Total>(cut, (first_matrix + b / cut.bands) * cut.rows + row);
+  };
+  i64 const begin = parts_to(0), count = parts_to(bands) - begin, of_whole = (matrix - first_matrix) * cut.bands + band;
+  i64 const first = parts_to(of_whole) - begin, end = parts_to(of_whole + 1) - begin;
   int const warp = int(threadIdx.x) / 32;
-  auto const end_of = [&](i64 g) { return (g + 1) * parts_of_group < parts ? (g + 1) * parts_of_group : parts; };
+  auto const end_of = [&](i64 g) { return (g + 1) * parts_of_group < count ? (g + 1) * parts_of_group : count; };
+  auto const fold_group = [&](i64 g) { fold_group_of_parts(total, at.parts_of_wholes + begin, count, at.groups_of_whole, g); };
   for (i64 g = (first + parts_of_group - 1) / parts_of_group + warp; g < cut.groups_of_whole && end_of(g) <= end; g += warps)
-    fold_group_of_parts(total, at, parts, g);
+    fold_group(g);
   if (!comes_last({at.last_arrival, int(bands)}))
     return;
   for (i64 b = 1 + warp; b < bands; b += warps)
-    if (i64 const begin = begin_of(b / cut.bands, int(b % cut.bands)); begin % parts_of_group != 0)
-      fold_group_of_parts(total, at, parts, begin / parts_of_group);
+    if (i64 const part = parts_to(b) - begin; part % parts_of_group != 0)
+      fold_group(part / parts_of_group);
   auto const all = fold_with_block(total, at.groups_of_whole, cut.groups_of_whole, room);
   if (threadIdx.x == 0)
-    leaving<Result>::leave(total, all, to_total);
+    leaving<Result>::leave(total, all, to_total, first_matrix);
 }
 
 } // namespace tally::inline v0::kernel

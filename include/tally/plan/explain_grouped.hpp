@@ -110,7 +110,8 @@ struct grouped_description {
   std::vector<domain_description> domains;
   std::vector<refused_choice> why_not; ///< of the reduction as a whole
   bool is_matrix = false; ///< there are columns or rows that one read on a GPU may fold together, and with folds of the whole and keys
-  int columns = -1, rows = -1; ///< the domains of them; the whole is the last
+  int columns = -1, rows = -1; ///< the domains of them
+  int each = -1; ///< that of every matrix of a batch, the total of that read; -1: that is the whole, the last domain
   mixed_facts mixed{};
   mixed_planned joined{};
   matrix_walk_facts walk{}; ///< of the same on the host

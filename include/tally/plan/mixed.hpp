@@ -15,6 +15,7 @@ struct mixed_facts {
   facts of;
   axes_layout columns; ///< the groups of the columns, those of the matrices of a batch one after the other
   bool batched;        ///< the outer axis kept counts matrices
+  bool whole_of_each;  ///< the folds of the whole are those of every matrix of a batch
   int column_words;    ///< 32-bit words of a column's states while lanes close
   int along_bytes;     ///< of the states of a row and of the total
   int apart_bytes;     ///< of both where each has memory of its own
@@ -146,18 +147,22 @@ inline constexpr int most_ragged_bands = 1024;
 constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& why) {
   i64 const width = f.of.elements_per_leaf(), columns = axis_beside(f).extent, rows = f.columns.extent, chunks = (columns - 1) / width + 1;
   auto const no = [&](char const* sentence, i64 b = 0) {
+    p.whole_of_each = false;
     why.add("total in the same read", sentence, -1, columns, b);
     return false;
   };
-  if (!is_by_matrix(f) && !f.whole_in_any_order)
+  p.whole_of_each = f.batched && f.whole_of_each;
+  if (!p.whole_of_each && !is_by_matrix(f) && !f.whole_in_any_order)
     return no("the rows of a matrix are not those that lie one behind the other");
-  if (i64 const bands = matrices_of(f) * ((rows - 1) / width + 1); rows % parts_of_group != 0 && f.batched && bands > most_ragged_bands)
+  if (i64 const bands = matrices_of(f) * ((rows - 1) / width + 1); !p.whole_of_each && rows % parts_of_group != 0 && f.batched && bands > most_ragged_bands)
     return no("in {1} bands parts of the whole reach from one into the next, and one block would fold those", bands);
   bool const whole_leaves = columns % width == 0;
   p.whole = f.whole_in_any_order || (whole_leaves && (chunks & (chunks - 1)) == 0) ? whole_from::rows : whole_leaves ? whole_from::leaves_of_rows : whole_from::leaves;
   if (p.whole != whole_from::leaves)
     return true;
   p.whole = whole_from::rows;
+  if (p.whole_of_each && (!is_by_matrix(f) || rows * columns % width != 0))
+    return no("a row of {0} elements is no whole leaves, and matrices do not begin where leaves of all do");
   if (f.of.lanes_per_group > 4 && f.folds_columns)
     return no("a row of {0} elements is no whole leaves, and beside columns of elements so small its leaves take longer than in a read of their own");
   for (int c = 0; c < f.of.source_count; ++c)
@@ -262,8 +267,11 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(cut.chunks);
   i64 const rows = cut.matrices * cut.rows;
-  cut.parts_of_whole = out.plan.whole != whole_from::rows ? (rows * cut.columns - 1) / width + 1 : rows;
-  cut.groups_of_whole = (cut.parts_of_whole - 1) / parts_of_group + 1;
+  cut.wholes = out.plan.whole_of_each ? cut.matrices : 1;
+  cut.parts_of_wholes = out.plan.whole == whole_from::rows             ? rows
+                        : out.plan.whole == whole_from::leaves_of_rows ? rows * cut.chunks
+                                                                       : (rows * cut.columns - 1) / width + 1;
+  cut.groups_of_whole = (cut.parts_of_wholes / cut.wholes - 1) / parts_of_group + 1;
 }
 
 /// Whether one read is worth it: there are two domains at least, and, where the columns are none of them, more than the second finds in L2. H200,

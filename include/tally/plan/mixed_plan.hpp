@@ -23,6 +23,7 @@ struct mixed_plan {
   bool shifted = false;   ///< rows begin anywhere: the bulk engine copies the pieces of 16 bytes around them, and what is read is shifted
   whole_from whole = whole_from::rows;
   bool batched = false; ///< there are several matrices, each with columns of its own
+  bool whole_of_each = false; ///< the folds of the whole are those of every matrix, not of all
   int lanes_of_tile = 1; ///< more where matrices have fewer rows than a leaf has elements: a tile has those of so many lanes, which have as many less each
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
@@ -55,8 +56,9 @@ struct mixed_cut {
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
   bool total; ///< the folds of the whole are in the same read
-  i64 parts_of_whole;  ///< rows, or leaves of the whole
-  i64 groups_of_whole; ///< bands, or groups of parts
+  i64 wholes;          ///< that the folds of the whole have answers of: one, or each matrix
+  i64 parts_of_wholes; ///< rows of all matrices, or leaves of them
+  i64 groups_of_whole; ///< of parts of one
   constexpr i64 row_of_source(i64 matrix, i64 row) const { return matrix * matrix_apart + row * row_apart; }
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }

@@ -201,8 +201,14 @@ enqueued_together enqueue_together([[maybe_unused]] R const& r, [[maybe_unused]]
           }
         };
         auto const columns = places_of(index_constant<at.columns>{}), rows = places_of(index_constant<at.rows>{});
-        read.queue_answers_to(columns, rows, whole.nodes, places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
-        out.items |= read.planned().total_joins() ? out.bit(-1) : 0;
+        if constexpr (at.each >= 0) {
+          bool const joins = read.planned().total_joins();
+          auto const each = joins ? places_of(index_constant<at.each>{}) : answer_arrays{};
+          read.queue_each_to(columns, rows, each, call.launches);
+        } else {
+          read.queue_answers_to(columns, rows, whole.nodes, places_of_outputs(outputs_of_whole<R, Options...>(outputs)), call.launches);
+          out.items |= read.planned().total_joins() ? out.bit(-1) : 0;
+        }
       }
     } else if constexpr (segments > 0 && segments <= max_segments_in_turns) {
       return enqueue_in_turns<Options...>(r, outputs, call);

@@ -313,7 +313,7 @@ template <bool Fast, class... Options, class R>
   auto const whole = bind_to(pipe, whole_folds(r.folds));
   auto const columns = columns_of_items<at>(r.folds, pipe);
   auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
-  auto const total = with_leaves(columns.program.columns, whole.program.leaves);
+  auto const total = total_of_items<at>(r.folds, pipe, columns.program.columns, whole.program.leaves);
   using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
   using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains<Domains>>;
   using Columns = std::remove_cvref_t<decltype(columns.program)>;
@@ -322,6 +322,8 @@ template <bool Fast, class... Options, class R>
     out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
   if constexpr (at.rows >= 0)
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
+  if constexpr (at.each >= 0)
+    out.each = before + at.each - whole_folds_before<at.each>(&r.folds);
   out.mixed = Read::facts(columns.program, layout_of_matrix<at>(r.pipe.source), c);
   if constexpr (at.batch == 0)
     out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(

@@ -28,7 +28,7 @@ class shared_reads {
   on::gpu_place where_;
   contract c_;
   gpu::keys_of_read joined_{};
-  bool segments_joined_ = false;
+  bool segments_joined_ = false, each_joined_ = false;
 
 public:
   shared_reads(R const& r, Pipe const& pipe, Whole const& whole, Keys& keys, Segments& segments, on::gpu_place where, contract c)
@@ -118,10 +118,12 @@ private:
       else if constexpr (I == matrix.rows)
         return read.rows_of(r_.pipe.source);
     };
-    if (read.planned().total_joins())
+    if constexpr (matrix.each >= 0)
+      each_joined_ = read.planned().total_joins();
+    else if (read.planned().total_joins())
       return answers(of_matrix, [&] { return read.total(); });
     whole_on_gpu<Program> of_whole(whole_.program, where_, c_);
-    return answers(of_matrix, [&]() -> auto& { return of_whole.states(); });
+    return answers(of_matrix, [&]() -> auto& { return of_whole.states(); }, [&] { return read.each_of(r_.pipe.source); });
   }
   /// Where item I stands among the keyed groupings that may be beside others; -1: nowhere.
   template <int I>
@@ -137,7 +139,9 @@ private:
   static constexpr bool may_take_turns = Segments::count > 0 && folds_segments<item<I>, Pipe>;
   template <int I>
   bool has_joined() const {
-    if constexpr (may_take_turns<I>)
+    if constexpr (is_matrix && I == matrix.each)
+      return each_joined_;
+    else if constexpr (may_take_turns<I>)
       return segments_joined_;
     else if constexpr (number_among_keys<I>() >= 0)
       return joined_.of[number_among_keys<I>()] != nullptr;
@@ -152,9 +156,13 @@ private:
     else
       return keys_.template get<number_among_keys<I>()>().fetch();
   }
-  /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing; `whole` waits for the states of the whole.
-  template <class OfMatrix, class WholeStates>
-  auto answers(OfMatrix const& of_matrix, WholeStates const& whole) {
+  struct no_batch {
+    void operator()() const {} // clang looks at calls that are never made
+  };
+  /// All answers: `of_matrix` has those that a read of a matrix made, the others are nothing; `whole` waits for the states of the whole; `of_each` has the answers
+  /// of every matrix of a batch.
+  template <class OfMatrix, class WholeStates, class OfEach = no_batch>
+  auto answers(OfMatrix const& of_matrix, WholeStates const& whole, [[maybe_unused]] OfEach const& of_each = {}) {
     begun_groupings<Fast, 0, Pipe, Items> begun(r_.folds, pipe_, where_, c_, [&]<int I>(index_constant<I> i) {
       return std::is_void_v<decltype(of_matrix(i))> && !has_joined<I>();
     });
@@ -166,6 +174,9 @@ private:
       } else if constexpr (!grouping<item<I>>) {
         return answer_of_whole<I>(r_, whole_, states);
       } else {
+        if constexpr (is_matrix && I == matrix.each && !std::same_as<OfEach, no_batch>)
+          if (has_joined<I>())
+            return of_each();
         if constexpr (may_take_turns<I> || number_among_keys<I>() >= 0)
           if (has_joined<I>())
             return fetch_joined<I>();

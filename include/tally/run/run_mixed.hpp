@@ -21,12 +21,13 @@ inline constexpr u32 axes_of_item = 0;
 template <int... Axes, class... Folds>
 inline constexpr u32 axes_of_item<folded_over<index_list<Axes...>, Folds...>> = folded_over<index_list<Axes...>, Folds...>::reduced;
 
-/// Where the columns and the rows of a matrix stand among items, -1 for nowhere; the axes that its columns fold away, and those that count the
-/// matrices of a batch, which nothing folds away.
+/// Where the columns and the rows of a matrix stand among items, -1 for nowhere; the axes that its columns fold away, those that count the matrices of a
+/// batch, which nothing folds away, and where the folds of every matrix of it stand.
 struct mixed_items {
   int columns, rows;
   u32 down;
   u32 batch = 0;
+  int each = -1;
   constexpr bool any() const { return columns >= 0 || rows >= 0; }
 };
 /// Whether axes follow each other.
@@ -35,6 +36,13 @@ constexpr bool are_neighbours(u32 axes) {
   return axes != 0 && (from_first & (from_first + 1)) == 0;
 }
 
+/// The first item that folds just these axes away; -1: none.
+constexpr int first_of(u32 const* of, int n, u32 axes) {
+  for (int i = 0; i < n; ++i)
+    if (of[i] == axes)
+      return i;
+  return -1;
+}
 /// The first two items of which one folds the innermost axes away and the other neighbours among the axes in front of them, where the axes that
 /// neither folds away may be those of a batch: may_be(columns' axes, those).
 template <class MayBe>
@@ -43,7 +51,7 @@ constexpr mixed_items find_matrix(u32 const* of, int n, u32 all, MayBe const& ma
     for (int k = 0; k < n; ++k) {
       u32 const batch = all & ~(of[i] | of[k]);
       if (of[i] != 0 && of[k] != 0 && (of[i] & of[k]) == 0 && are_neighbours(of[i]) && are_neighbours(of[k]) && (of[k] | (all >> 1)) == all && may_be(of[i], batch))
-        return {i, k, of[i], batch};
+        return {i, k, of[i], batch, batch != 0 ? first_of(of, n, all & ~batch) : -1};
     }
   return {-1, -1, 0};
 }
@@ -142,29 +150,41 @@ auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Column
   }
 }
 
-/// The columns, rows and total of a matrix as one read, with folds by key beside them that have Keyed types.
-template <class ColumnDomain, class RowDomain, class Total, class Keyed = keyed_domains<pack<>>>
+/// The total's domain: every matrix of a batch where an item folds those, else the whole, whose answers are made elsewhere of these leaves.
+template <mixed_items At, class Folds, class Pipe, class Columns, class Leaves>
+auto total_of_items([[maybe_unused]] Folds const& items, [[maybe_unused]] Pipe const& pipe, Columns const& columns, [[maybe_unused]] Leaves const& whole) {
+  if constexpr (At.each >= 0) {
+    return get<At.each>(items).bind(pipe);
+  } else {
+    auto const all = with_leaves(columns, whole);
+    return domain<int, std::remove_cvref_t<decltype(all)>, pack<>>{0, all, {}};
+  }
+}
+
+/// The columns, rows and total of a matrix as one read, with folds by key beside them that have Keyed types. A total with nodes is that of every matrix of a
+/// batch.
+template <class ColumnDomain, class RowDomain, class TotalDomain, class Keyed = keyed_domains<pack<>>>
 class mixed_read;
-template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class Total, class Keyed>
-class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, Total, Keyed> {
+template <class ColumnWhere, class ColumnProgram, class... ColumnNodes, class RowWhere, class RowProgram, class... RowNodes, class TotalWhere, class Total, class... TotalNodes, class Keyed>
+class mixed_read<domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>>, domain<RowWhere, RowProgram, pack<RowNodes...>>, domain<TotalWhere, Total, pack<TotalNodes...>>, Keyed> {
 public:
   using Columns = std::remove_cvref_t<decltype(ColumnProgram::columns)>;
   using along = decltype(with_leaves(std::declval<Columns>(), join(std::declval<RowProgram>().leaves, std::declval<Total>().leaves)));
   using all = decltype(with_leaves(std::declval<Columns>(), join(std::declval<ColumnProgram>().leaves, std::declval<along>().leaves)));
   using with_keys = decltype(with_leaves(std::declval<Columns>(), join(std::declval<all>().leaves, std::declval<typename Keyed::leaves>())));
-  static constexpr bool has_columns = sizeof...(ColumnNodes) > 0, has_rows = sizeof...(RowNodes) > 0;
+  static constexpr bool has_columns = sizeof...(ColumnNodes) > 0, has_rows = sizeof...(RowNodes) > 0, has_each = sizeof...(TotalNodes) > 0;
 
   mixed_read(domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> const& columns, domain<RowWhere, RowProgram, pack<RowNodes...>> const& rows,
-             Total const& total, matrix_layout const& matrix, on::gpu_place where, contract c, bool queued, gpu::keys_of_read* keys)
+             domain<TotalWhere, Total, pack<TotalNodes...>> const& total, matrix_layout const& matrix, on::gpu_place where, contract c, bool queued, gpu::keys_of_read* keys)
       : columns_(columns), rows_(rows), total_(total) {
     axes_layout const& at = matrix.columns;
     where.ordinal = ordinal_for(columns_.program, at, where);
     columns_.program.extent = at.extent;
-    total_.extent = at.extent * at.groups;
+    total_.program.extent = at.extent * at.groups / (has_each && matrix.batched ? at.kept[0].extent : 1);
     request_ = request_of_types();
     request_.columns = &columns_.program;
     request_.rows = &rows_.program;
-    request_.total = &total_;
+    request_.total = &total_.program;
     request_.column_nodes = &columns_.nodes;
     request_.row_nodes = &rows_.nodes;
     request_.ordinal = where.ordinal;
@@ -188,7 +208,7 @@ public:
     constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
-    return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, words, int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
+    return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, has_each, words, int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
             Total::leaf_count > 0, has_rows, has_columns, any_checked(leaves_of<ColumnProgram>) || any_checked(leaves_of<RowProgram>), c == contract::fast || all_free_of_order(leaves_of<Total>)};
   }
   /// What the types alone say of a request.
@@ -227,7 +247,11 @@ public:
     queue_to(columns, rows, nullptr);
     request_.finished = nullptr;
   }
-  /// Queues the read; total() is there if it has joined.
+  /// The same with the answers of every matrix of a batch.
+  void queue_each_to(answer_arrays const& columns, answer_arrays const& rows, answer_arrays const& each, bool launches) {
+    queue_answers_to(columns, rows, total_.nodes, each, launches);
+  }
+  /// Queues the read; total() or each_of() is there if it has joined.
   void queue() {
     auto const& at = request_.f.columns;
     answer_arrays to_columns{}, to_rows{};
@@ -239,8 +263,14 @@ public:
       to_rows_.emplace(at.extent * planned_.cut.matrices, request_.ordinal, request_.stream);
       to_rows = to_rows_->places();
     }
-    states_ = gpu::readback(sizeof(typename Total::states), request_.ordinal, request_.stream);
-    queue_to(to_columns, to_rows, states_.device());
+    if constexpr (has_each) {
+      if (planned_.total_joins())
+        to_each_.emplace(planned_.cut.wholes, request_.ordinal, request_.stream);
+      queue_each_to(to_columns, to_rows, to_each_ ? to_each_->places() : answer_arrays{}, true);
+    } else {
+      states_ = gpu::readback(sizeof(typename Total::states), request_.ordinal, request_.stream);
+      queue_to(to_columns, to_rows, states_.device());
+    }
   }
   template <class Source>
   auto columns_of([[maybe_unused]] Source const& s) {
@@ -251,6 +281,11 @@ public:
   auto rows_of([[maybe_unused]] Source const& s) {
     if constexpr (has_rows)
       return fetched<RowWhere>(*to_rows_, s);
+  }
+  template <class Source>
+  auto each_of([[maybe_unused]] Source const& s) {
+    if constexpr (has_each)
+      return fetched<TotalWhere>(*to_each_, s);
   }
   typename Total::states total() { return *static_cast<typename Total::states const*>(states_.wait()); }
 
@@ -271,16 +306,18 @@ private:
   };
   domain<ColumnWhere, ColumnProgram, pack<ColumnNodes...>> columns_;
   domain<RowWhere, RowProgram, pack<RowNodes...>> rows_;
-  Total total_;
+  domain<TotalWhere, Total, pack<TotalNodes...>> total_;
   gpu::mixed_request request_{};
   gpu::staged_columns staged_;
   mixed_planned planned_{};
   std::optional<typename answers_type<ColumnProgram, ColumnNodes...>::type> to_columns_;
   std::optional<typename answers_type<RowProgram, RowNodes...>::type> to_rows_;
+  std::optional<typename answers_type<Total, TotalNodes...>::type> to_each_;
   gpu::readback states_;
 };
 
-/// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves; `c` stands where it may join.
+/// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves, which are read apart where every matrix of a batch
+/// is folded; `c` stands where it may join.
 template <mixed_items At, class Keyed = keyed_domains<pack<>>, class Folds, class Pipe, class Leaves>
 auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false,
                    gpu::keys_of_read* keys = nullptr) {
@@ -288,7 +325,8 @@ auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on
   auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
   check_folds(columns.program.leaves);
   check_folds(rows.program.leaves);
-  auto const total = with_leaves(columns.program.columns, whole);
+  auto const total = total_of_items<At>(items, pipe, columns.program.columns, whole);
+  check_folds(total.program.leaves);
   return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, Keyed>(
       columns, rows, total, layout_of_matrix<At>(pipe.source), where, c, queued, keys);
 }
