@@ -4,6 +4,8 @@
 // Layer 4.
 #pragma once
 
+#include <tally/base/numbers.hpp>
+
 namespace tally::inline v0::kernel {
 
 /// leave(program, states, where, which), of which there are several where answers are. kernel/finish.cuh makes answers.

@@ -179,7 +179,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
                                           Room const& to, unsigned char* room, Beside const& beside) {
   constexpr leaf_shape shape = shape_of<Program>;
   constexpr int width = shape.elements(), V = width / mixed_folding_threads, Lanes = P.lanes_of_tile, rows_of_lane = shape.rows / Lanes;
-  using in_tile = tile_rows<Lanes>;
+  using in_tile = rows_of_lanes<Lanes>;
   int const thread = int(threadIdx.x) - 32, warp = thread / 32;
   int const lane = slot % cut.splits * cut.lanes_of_unit;
   i64 const band = i64(slot / cut.splits) * width, first_column = i64(chunk) * width;

@@ -44,7 +44,7 @@ constexpr int all_standing_bytes(pack<Columns...> const*) {
 
 /// The rows of a tile of Lanes lanes, neighbours: of every lane the first, then of every lane the second, which is `apart` rows behind it.
 template <int Lanes>
-struct tile_rows {
+struct rows_of_lanes {
   __device__ __forceinline__ static constexpr i64 behind_first(int r, i64 apart) { return r / Lanes * apart + r % Lanes; }
   /// How many of them, `Rows` at the most, are among so many rows from the first on.
   template <int Rows>
@@ -179,7 +179,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
   auto const rows_from = [&](auto const* data, int index, i64 k) { // where row r of tile k begins in a column
     auto const* first = reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + (first_row + k * Lanes) * cut.row_steps[index] + first_column);
     i64 const step = cut.row_steps[index] * i64(sizeof(*data));
-    return [first, step, apart](int r) { return first + tile_rows<P.lanes_of_tile>::behind_first(r, apart) * step; };
+    return [first, step, apart](int r) { return first + rows_of_lanes<P.lanes_of_tile>::behind_first(r, apart) * step; };
   };
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;

@@ -32,8 +32,8 @@ struct mixed_items {
 };
 /// Whether axes follow each other.
 constexpr bool are_neighbours(u32 axes) {
-  u32 const from_first = axes >> std::countr_zero(axes);
-  return axes != 0 && (from_first & (from_first + 1)) == 0;
+  u32 const first = axes & ~(axes - 1);
+  return axes != 0 && (axes & (axes + first)) == 0;
 }
 
 /// The first item that folds just these axes away; -1: none.
