@@ -46,6 +46,10 @@ TEST_CASE("an operand of fewer axes") {
   auto const [of_rows, of_columns] = run(from(shaped(pixels, 2, 3), along<1>(weight), along<0>(share)) | reduce(over<1>(sum(_1 * _2)), over<0>(sum(_1 * _3))));
   CHECK(list(of_columns) == std::vector<float>{6, 9, 12});
   CHECK(list(of_rows) == std::vector<float>{7, 16});
+  auto const [columns_of_each, rows_of_each, each] = run(from(shaped(pixels, 3, 2, 1)) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(mean)));
+  CHECK(rows_of_each(2, 1) == 6.f);
+  CHECK(list(each) == std::vector<float>{1.5f, 3.5f, 5.5f});
+  CHECK(list(columns_of_each) == std::vector<float>{3, 7, 11});
 }
 
 TEST_CASE("keys") {
