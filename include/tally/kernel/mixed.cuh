@@ -135,10 +135,10 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
   for (int r = 0; r < shape.rows; ++r) {
     if (!Whole && r % 4 == 0 && r * shape.lanes() >= width) // what lies behind the row is no reason to wait for one load before the next
       break;
-    auto strip = tile_strip_of<P, V, shape.elements(), shape.rows>(p.columns);
+    auto strip = tile_strip_of<tile_values, P, V, shape.elements(), shape.rows>(p.columns);
     int const first = r * shape.lanes() + lane * V;
     at.column = first;
-    strip.load(at);
+    strip.load(p.columns, at);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       for_each_index<int(sizeof...(Leaves))>([&](auto i) {
@@ -199,12 +199,11 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
     });
     __syncthreads();
   }
-  auto const of_source = [&](i64 row) { return P.batched ? cut.row_of_source(matrix, row) : row; };
-  auto const begin_of_row = [&](i64 row) { return of_source(row) * cut.columns + first_column; };
+  auto const begin_of_row = [&](i64 row) { return row_of_source<P>(cut, matrix, row) * cut.columns + first_column; };
   auto const of_unit = [&](int k, int r) { return r / Lanes * cut.lanes_of_unit + k * Lanes + r % Lanes; }; // row r of tile k
   auto const rows_of = [&](int k) { return Whole ? shape.rows : in_tile::template among<shape.rows>(height - lane - k * Lanes, shape.lanes()); };
   read_tiles<P, width, shape.rows>(down.columns, cut, matrix, band + lane, shape.lanes(), first_column, here, tiles, room, rows_of,
-                                          [&](int k, tile_here const& tile) {
+                                   [&](int k, tile_here const& tile) {
     int const present = rows_of(k);
     i64 const first_row = band + lane + k * Lanes, row_of_warp = first_row + in_tile::behind_first(warp, shape.lanes());
     if constexpr (Along::leaf_count > 0)
@@ -218,7 +217,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       if (Whole || warp < present) {
         i64 const position = begin_of_row(row_of_warp);
         if (i64 const leaf = leaf_that_begins(position, here, width); leaf >= 0) {
-          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, warp % Lanes, position, here, leaf, (P.batched ? cut.matrices : 1) * cut.rows * cut.columns,
+          auto const s = fold_begun_leaf<P>(total, down.columns, tile, warp, warp % Lanes, position, here, leaf, matrices_of<P>(cut) * cut.rows * cut.columns,
                                             P.whole_of_each ? matrix * cut.rows * cut.columns : 0);
           if (thread % 32 == 0)
             held_leaves[of_unit(k, warp)] = s;
@@ -232,8 +231,8 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
 #pragma unroll
         for (int i = 0; i < rows_of_lane; ++i) {
           int const r = i * Lanes + l;
-          auto strip = tile_strip_of<P, V, width, shape.rows>(down.columns);
-          strip.load({tile, standing, r, l, thread * V, of_unit(k, r)});
+          auto strip = tile_strip_of<tile_values, P, V, width, shape.rows>(down.columns);
+          strip.load(down.columns, {tile, standing, r, l, thread * V, of_unit(k, r)});
           i64 const row = first_row + in_tile::behind_first(r, shape.lanes());
           auto const row_at = [&](int v) { return strip.row_at(down.columns, v, begin_of_row(row) + thread * V + v, row); };
 #pragma unroll
@@ -290,7 +289,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   int const chunk = int(blockIdx.x) % cut.chunks, slot_of_all = int(blockIdx.x) / cut.chunks;
   i64 const matrix = P.batched ? slot_of_all / cut.slots() : 0;
   int const slot = P.batched ? slot_of_all % cut.slots() : slot_of_all;
-  auto const room_for = mixed_room<Columns, Along, Total>(cut, at, P.batched ? cut.matrices : 1, matrix, P.whole_of_each ? cut.matrices : 1);
+  auto const room_for = mixed_room<Columns, Along, Total>(cut, at, matrices_of<P>(cut), matrix, P.whole_of_each ? cut.matrices : 1);
   if constexpr (P.reads_ahead)
     begins_ahead(order, P.bytes_per_copy == 0);
   i64 const rows_left = cut.rows - i64(slot / cut.splits) * shape.elements(); // from the first of the band on
@@ -314,7 +313,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
       meet_rows<Rows>(along, folds_if<P.whole == whole_from::rows>(total), cut, room_for, beside, slot, matrix * cut.rows,
                       [&](typename Rows::states const& s, i64 row) {
                         if constexpr (Rows::leaf_count > 0)
-                          write_answers(rows, row_nodes, s, cut.columns, to_rows, P.batched ? cut.row_of_source(matrix, row) : row);
+                          write_answers(rows, row_nodes, s, cut.columns, to_rows, row_of_source<P>(cut, matrix, row));
                       },
                       meet_total);
   if constexpr (Columns::leaf_count > 0)

@@ -12,16 +12,16 @@
 
 namespace tally::inline v0::kernel {
 
-/// V neighbours of the whole in one column, from a tile's row where they lie in it.
+/// V neighbours of the whole in one column, which are at a position: from a tile's row where they lie inside it, else from memory.
 template <mixed_plan P, int I, int V, int Width, class Column>
 struct begun_values : tile_values<P, I, V, Width, Column> {
   using values = tile_values<P, I, V, Width, Column>;
   static constexpr int piece = values::piece;
   static constexpr bool as_in_memory = P.bytes_per_copy == 0 || P.bytes_per_copy >= piece; ///< what is aligned there is aligned in the tile
-  __device__ __forceinline__ void load(Column const& c, tile_here const& tile, int row, int lane, int in_row, bool inside, i64 position) {
+  __device__ __forceinline__ void load(Column const& c, tile_place const& at, bool inside, i64 position) {
     if constexpr (memory_column<Column>) {
-      unsigned char const* const here = tile.bytes + row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? tile.late_of(I, lane) : 0) +
-                                        in_row * int(sizeof(typename values::T));
+      unsigned char const* const here = at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? at.tile.late_of(I, at.lane) : 0) +
+                                        at.column * int(sizeof(typename values::T));
       auto const* const there = reinterpret_cast<unsigned char const*>(c.data + position);
 #pragma unroll
       for (int b = 0; b < values::bytes; b += piece)
@@ -30,27 +30,6 @@ struct begun_values : tile_values<P, I, V, Width, Column> {
         else
           load_read_only<piece>(this->held + b, there + b);
     }
-  }
-};
-template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
-struct begun_strip {
-  __device__ __forceinline__ void load(pack<> const&, tile_here const&, int, int, int, bool, i64) {}
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, i64 element, Ts... values) const {
-    return group_row<Ts...>{make_pack(values...), position, element};
-  }
-};
-template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
-struct begun_strip<P, I, V, Width, Rows, Column, Columns...> {
-  begun_values<P, I, V, Width, Column> here;
-  begun_strip<P, I + 1, V, Width, Rows, Columns...> rest;
-  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_here const& tile, int row, int lane, int in_row, bool inside, i64 position) {
-    here.load(c.first, tile, row, lane, in_row, inside, position);
-    rest.load(c.rest, {tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), tile.late, tile.later}, row, lane, in_row, inside, position);
-  }
-  template <class... Ts>
-  __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
-    return rest.row_at(c.rest, v, position, element, values..., here.at(c.first, v, position));
   }
 };
 
@@ -65,15 +44,15 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
   pack<Columns...> const& columns;
   tile_here tile;
   int row, lane; ///< of the tile
-  i64 position; ///< of its first element
-  int width;    ///< elements it has
-  i64 origin;   ///< position of the first element of the whole
+  i64 position;  ///< of its first element
+  int width;     ///< elements it has
+  i64 origin;    ///< position of the first element of the whole
 
   template <class Row>
   __device__ __forceinline__ void load(Row (&to)[group], i64 e) const {
-    begun_strip<P, 0, group, shape.elements(), shape.rows, Columns...> strip;
+    auto strip = tile_strip_of<begun_values, P, group, shape.elements(), shape.rows>(columns);
     int const in_row = int(e - position);
-    strip.load(columns, tile, row, lane, in_row, in_row + group <= width, e);
+    strip.load(columns, {tile, nullptr, row, lane, in_row, 0}, in_row + group <= width, e);
 #pragma unroll
     for (int v = 0; v < group; ++v)
       to[v] = strip.row_at(columns, v, e + v, e + v - origin);
@@ -146,7 +125,7 @@ __device__ __forceinline__ void fold_group_of_parts(Total const& total, typename
 template <mixed_plan P, class Total, class Room, class Result>
 __device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& cut, Room const& at, i64 matrix, int band, unsigned char* room, Result const& to_total) {
   constexpr int warps = mixed_threads / 32, width = shape_of<Total>.elements();
-  i64 const first_matrix = P.whole_of_each ? matrix : 0, bands = (P.batched && !P.whole_of_each ? cut.matrices : 1) * cut.bands;
+  i64 const first_matrix = P.whole_of_each ? matrix : 0, bands = (P.whole_of_each ? 1 : matrices_of<P>(cut)) * cut.bands;
   auto const parts_to = [&](i64 b) { // where those of a band of the whole begin
     i64 const row = b % cut.bands * width;
     return parts_before<P, Total>(cut, (first_matrix + b / cut.bands) * cut.rows + row);

@@ -82,7 +82,7 @@ struct tile_values {
   static constexpr int bytes = memory_column<Column> ? (along ? 1 : V) * int(sizeof(T)) : 1;
   static constexpr int piece = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
   alignas(16) unsigned char held[bytes];
-  __device__ __forceinline__ void load(tile_place const& at) {
+  __device__ __forceinline__ void load(Column const&, tile_place const& at) {
     if constexpr (memory_column<Column>) {
       unsigned char const* const from = along  ? at.standing + at.of_unit * int(sizeof(T))
                                         : down ? at.standing + at.column * int(sizeof(T))
@@ -106,32 +106,34 @@ struct tile_values {
   }
 };
 
-/// V neighbours in all columns.
-template <mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
+/// V neighbours in all columns, each as Values has them: load(column, place, ...) and at(column, v, position).
+template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
 struct tile_strip;
-template <mixed_plan P, int I, int V, int Width, int Rows>
-struct tile_strip<P, I, V, Width, Rows> {
-  __device__ __forceinline__ void load(tile_place const&) {}
+template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int I, int V, int Width, int Rows>
+struct tile_strip<Values, P, I, V, Width, Rows> {
+  template <class... More>
+  __device__ __forceinline__ void load(pack<> const&, tile_place const&, More...) {}
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<> const&, int, i64 position, i64 element, Ts... values) const {
     return group_row<Ts...>{make_pack(values...), position, element};
   }
 };
-template <mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
-struct tile_strip<P, I, V, Width, Rows, Column, Columns...> {
-  tile_values<P, I, V, Width, Column> here;
-  tile_strip<P, I + 1, V, Width, Rows, Columns...> rest;
-  __device__ __forceinline__ void load(tile_place const& at) {
-    here.load(at);
-    rest.load({{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.lane, at.column, at.of_unit});
+template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int I, int V, int Width, int Rows, class Column, class... Columns>
+struct tile_strip<Values, P, I, V, Width, Rows, Column, Columns...> {
+  Values<P, I, V, Width, Column> here;
+  tile_strip<Values, P, I + 1, V, Width, Rows, Columns...> rest;
+  template <class... More>
+  __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_place const& at, More... more) {
+    here.load(c.first, at, more...);
+    rest.load(c.rest, {{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.lane, at.column, at.of_unit}, more...);
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
     return rest.row_at(c.rest, v, position, element, values..., here.at(c.first, v, position));
   }
 };
-template <mixed_plan P, int V, int Width, int Rows, class... Columns>
-__device__ __forceinline__ tile_strip<P, 0, V, Width, Rows, Columns...> tile_strip_of(pack<Columns...> const&) {
+template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int V, int Width, int Rows, class... Columns>
+__device__ __forceinline__ tile_strip<Values, P, 0, V, Width, Rows, Columns...> tile_strip_of(pack<Columns...> const&) {
   return {};
 }
 
@@ -146,7 +148,15 @@ __device__ __forceinline__ void for_each_read(pack<Column, Columns...> const& c,
   for_each_read<P, Width, Rows, I + 1>(c.rest, f, offset + Rows * row_bytes);
 }
 
-/// How far from the first of a batch a matrix begins in column I of the source.
+/// How many matrices there are, which row of the source a row of a matrix is, and how far from the first matrix it begins in column I: numbers where there is one.
+template <mixed_plan P>
+__device__ __forceinline__ i64 matrices_of(mixed_cut const& cut) {
+  return P.batched ? cut.matrices : 1;
+}
+template <mixed_plan P>
+__device__ __forceinline__ i64 row_of_source(mixed_cut const& cut, i64 matrix, i64 row) {
+  return P.batched ? cut.row_of_source(matrix, row) : row;
+}
 template <mixed_plan P>
 __device__ __forceinline__ i64 begin_of_matrix(mixed_cut const& cut, i64 matrix, int i) {
   return P.batched ? matrix * cut.matrix_steps[i] : 0;
@@ -174,10 +184,10 @@ __device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c,
 /// rows_of(k) rows of the plan's lanes, of which the first is the first of lane k * lanes; those of a lane follow `apart` rows below each other.
 template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class Read>
 __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 matrix, i64 first_row, int apart, i64 first_column, int width,
-                                            int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
-  constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr)), Lanes = P.lanes_of_tile;
+                                           int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
+  constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
   auto const rows_from = [&](auto const* data, int index, i64 k) { // where row r of tile k begins in a column
-    auto const* first = reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + (first_row + k * Lanes) * cut.row_steps[index] + first_column);
+    auto const* first = reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + (first_row + k * P.lanes_of_tile) * cut.row_steps[index] + first_column);
     i64 const step = cut.row_steps[index] * i64(sizeof(*data));
     return [first, step, apart](int r) { return first + rows_of_lanes<P.lanes_of_tile>::behind_first(r, apart) * step; };
   };
@@ -219,8 +229,8 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
             for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
               int const r = cut.row_steps[index] > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
               auto const c = copy_of(data, index, k, r);
-              here.late |= u32(Lanes == 1 ? c.late : copy_of(data, index, k, 0).late) << 4 * index;
-              here.later |= u32(Lanes == 1 ? 0 : cut.row_steps[index] * i64(sizeof(*data)) & 15) << 4 * index;
+              here.late |= u32(P.lanes_of_tile == 1 ? c.late : copy_of(data, index, k, 0).late) << 4 * index;
+              here.later |= u32(P.lanes_of_tile == 1 ? 0 : cut.row_steps[index] * i64(sizeof(*data)) & 15) << 4 * index;
               ends |= c.rest > 0;
               if (int const b = int(threadIdx.x) - 32; b < c.rest)
                 tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];

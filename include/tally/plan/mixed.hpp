@@ -138,7 +138,7 @@ constexpr i64 mixed_row_bytes(mixed_facts const& f, mixed_plan const& p) {
   return p.whole == whole_from::leaves ? i64(f.apart_bytes) * f.of.elements_per_leaf() + bytes_of_piece : i64(f.along_bytes) * f.of.elements_per_leaf();
 }
 
-/// Bands of a batch whose parts of the whole reach from one into the next, at most.
+/// Bands of a batch whose parts of the whole reach from one into the next, at most: what one block folds of them in the end is short beside the read (reckoned).
 inline constexpr int most_ragged_bands = 1024;
 
 /// What the folds of the whole are made of, if they can join. Leaves that begin anywhere beside columns of small elements, whose kernel is bound by instructions,

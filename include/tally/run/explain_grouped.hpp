@@ -327,7 +327,7 @@ template <bool Fast, class... Options, class R>
   out.mixed = Read::facts(columns.program, layout_of_matrix<at>(r.pipe.source), c);
   if constexpr (at.batch == 0)
     out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(
-      r.folds, pipe, whole.program, 1);
+        r.folds, pipe, whole.program, 1);
   if constexpr (Columns::lowerable)
     out.ptx_of = &ptx_of_mixed<Read, Domains>;
 }

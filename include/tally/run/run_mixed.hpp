@@ -50,7 +50,7 @@ constexpr mixed_items find_matrix(u32 const* of, int n, u32 all, MayBe const& ma
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < n; ++k) {
       u32 const batch = all & ~(of[i] | of[k]);
-      if (of[i] != 0 && of[k] != 0 && (of[i] & of[k]) == 0 && are_neighbours(of[i]) && are_neighbours(of[k]) && (of[k] | (all >> 1)) == all && may_be(of[i], batch))
+      if ((of[i] & of[k]) == 0 && are_neighbours(of[i]) && are_neighbours(of[k]) && (of[k] | (all >> 1)) == all && may_be(of[i], batch))
         return {i, k, of[i], batch, batch != 0 ? first_of(of, n, all & ~batch) : -1};
     }
   return {-1, -1, 0};
