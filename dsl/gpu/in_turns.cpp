@@ -33,20 +33,27 @@ bool is_told(turns_request const& r) {
 std::string name_of_segments(segments_request const& r, segments_plan const& p) {
   return formatted("tally::kernel::planned_segments<{}, {}, {}, {}>", spell(p), r.type->program(), r.type->nodes(), r.offset_type);
 }
-/// The columns of all walks, where those of the first one are once they have been staged.
+/// The columns of all walks, each staged once for those that read it.
 void stage(turns_request& r, staged_columns& staged) {
-  auto& first = *r.segments[0];
-  stage_columns(first.columns, first.f.source_count, first.f.sources, first.ordinal, first.stream, staged);
-  auto const follow = [&](column_place* columns, facts& f) {
-    for (int c = 0; c < first.f.source_count; ++c) {
-      if (columns[c].pointer != nullptr) *columns[c].pointer = *first.columns[c].pointer;
-      f.sources[c].address_alignment = first.f.sources[c].address_alignment;
-    }
+  auto const& first = *r.segments[0];
+  column_place places[max_sources]{};
+  source_facts sources[max_sources]{};
+  auto const for_each_walk = [&](auto const& f) {
+    for_each_segments(r, [&](int, segments_request& one) { f(one.columns, one.f); });
+    if (r.whole != nullptr) f(r.whole->columns, r.whole->f);
   };
-  for_each_segments(r, [&](int i, segments_request& one) {
-    if (i > 0) follow(one.columns, one.f);
+  for_each_walk([&](column_place const* columns, facts const& f) {
+    for (int c = 0; c < f.source_count; ++c)
+      if (places[c].pointer == nullptr) places[c] = columns[c];
   });
-  if (r.whole != nullptr) follow(r.whole->columns, r.whole->f);
+  stage_columns(places, first.f.source_count, sources, first.ordinal, first.stream, staged);
+  for_each_walk([&](column_place* columns, facts& f) {
+    for (int c = 0; c < f.source_count; ++c)
+      if (columns[c].pointer != nullptr) {
+        *columns[c].pointer = *places[c].pointer;
+        f.sources[c].address_alignment = sources[c].address_alignment;
+      }
+  });
 }
 /// Memory for where parts of long segments meet, of all reads, which are in one launch; what is to be zero. Where nobody asks what was
 /// wrong it is the stream's, else of this request, whose faults no other may find.

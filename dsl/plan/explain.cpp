@@ -209,6 +209,12 @@ void word_host_source(source_description& s) {
   }
 }
 
+void word_unnamed(source_description& s) {
+  if (!s.unnamed) return;
+  s.load = "not read";
+  s.why = "nothing names it";
+}
+
 namespace {
 /// A column of a fold of the whole, which may have rows of its own.
 void word_host_column(source_description& s, i64 row) {
@@ -242,6 +248,7 @@ void plan_full(description& d) {
       word_gpu_source(d.sources[i], d.planned.plan.sources[i], d.planned.plan.sources_are_striped());
     else
       word_host_column(d.sources[i], d.facts.sources[i].row);
+  for (auto& s : d.sources) word_unnamed(s);
   for (std::size_t i = 0; i < d.folds.size(); ++i) {
     auto& fold = d.folds[i];
     if (d.on_gpu) {

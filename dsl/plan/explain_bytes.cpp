@@ -74,6 +74,15 @@ i64 domain_description::bytes_moved() const {
 
 i64 domain_description::bytes_written() const { return groups < 0 ? 0 : groups * bytes_of_answers; }
 
+void domain_description::share_read_with(domain_description& other) {
+  other.shares_read = true;
+  for (std::size_t c = 0; c < other.of.sources.size(); ++c)
+    if (i64 const size = other.of.sources[c].bytes_per_element; size > 0 && of.sources[c].bytes_per_element == 0 && (columns_beside >> c & 1) == 0) {
+      columns_beside |= u32(1) << c;
+      bytes_beside += of_column(other, c, [&](i64 n, i64) { return n * size; });
+    }
+}
+
 i64 grouped_description::bytes_read() const {
   i64 total = 0;
   for (auto const& d : domains) total += d.shares_read ? (reads(d) ? d.bytes_beside : 0) : d.bytes_read();

@@ -122,6 +122,8 @@ grouped_explanation::grouped_explanation(grouped_description facts_and_names) : 
   }
   words::word_shared_reads(about_);
   words::join_rows(about_);
+  for (auto& d : about_.domains)
+    for (auto& s : d.of.sources) words::word_unnamed(s);
   words::refuse_one_read(about_);
   if (words::keeps()) words::keep(text());
 }
@@ -136,7 +138,7 @@ std::string grouped_explanation::ptx() const {
     if (!words::reads(d) || (d.shares_read && !d.of_beside.joins)) continue;
     if (d.has_keys_beside) total += "// " + d.name + ", and keys beside\n" + about_.ptx_of_whole(about_) + "\n";
     if (d.has_keys_beside && d.kind == grouping_kind::whole) continue;
-    std::string const own = d.route == "mixed"              ? about_.ptx_of(about_)
+    std::string const own = d.route == "mixed"              ? about_.mixed.ptx_of(about_)
                             : d.kind == grouping_kind::whole ? d.of.ptx_of(d.of.planned.plan, d.of.facts)
                             : d.ptx_of != nullptr          ? d.ptx_of(d)
                                                            : std::string();

@@ -23,7 +23,7 @@ void plan_keys_beside(grouped_description& d) {
       one.of_beside = make_keys_beside_plan(keys_of(one), room, d.whole.any_exact());
       room -= one.of_beside.joins ? one.of_beside.shared_bytes : 0;
     }
-  d.mixed.bytes_beside = most_bytes_beside - room;
+  d.mixed.facts.bytes_beside = most_bytes_beside - room;
 }
 /// The domains of keys that join a read.
 template <class F>
@@ -36,22 +36,31 @@ void read_keys_apart(grouped_description& d, char const* reason) {
     one.of_beside.joins = false;
     one.of_beside.why_not.add("the same read", reason);
   });
-  d.mixed.bytes_beside = 0;
 }
 
+/// A read of a matrix planned where the columns of its domains are.
+mixed_planned planned_where_columns_are(grouped_description& d, matrix_read_description& read) {
+  facts& f = read.facts.of;
+  f.target = d.head.facts.target;
+  for (auto const& one : d.domains)
+    if (!one.is_let)
+      for (int c = 0; c < f.source_count; ++c)
+        if (auto const& s = one.of.facts.sources[c]; f.sources[c].bytes_per_element > 0 && s.bytes_per_element > 0) f.sources[c].address_alignment = s.address_alignment;
+  return make_mixed_plan(read.facts);
+}
 /// Whether columns, rows and the whole of a matrix are one read, with or without keys beside.
 void plan_matrix(grouped_description& d) {
   if (!d.head.on_gpu || !d.is_matrix || !reads(d.of_matrix())) return;
-  d.mixed.of.target = d.head.facts.target;
-  for (std::size_t c = 0; c < d.head.sources.size(); ++c) d.mixed.of.sources[c].address_alignment = d.of_matrix().of.facts.sources[c].address_alignment;
-  d.joined = make_mixed_plan(d.mixed);
-  if (d.joined.joins || d.mixed.bytes_beside == 0) return;
-  mixed_facts alone = d.mixed;
-  alone.bytes_beside = 0;
-  if (auto const apart = make_mixed_plan(alone); apart.joins) {
-    d.joined = apart;
-    read_keys_apart(d, "its table does not fit beside the tiles of the matrix");
+  bool const any_keys = d.mixed.facts.bytes_beside > 0;
+  if (any_keys) {
+    d.joined = planned_where_columns_are(d, d.mixed);
+    if (d.joined.joins) return;
   }
+  auto const alone = planned_where_columns_are(d, d.alone);
+  if (any_keys && !alone.joins) return;
+  d.joined = alone;
+  d.mixed = d.alone;
+  if (any_keys) read_keys_apart(d, "its table does not fit beside the tiles of the matrix");
 }
 /// The domain of the folds of the whole; null where nothing is folded.
 domain_description* whole_of(grouped_description& d) {
@@ -89,7 +98,8 @@ void plan_turns(grouped_description& d) {
   for (auto* one : segments) one->takes_turns = true, one->of_segments = d.in_turns.plan.segments[one->number_in_turns];
   if (whole == nullptr) return;
   whole->takes_turns = true;
-  whole->has_keys_beside = whole->of.facts.keys_beside = keys > 0;
+  whole->has_keys_beside = keys > 0;
+  whole->of.facts = f.whole;
   whole->of.facts.threads_in_turns = 32 * d.in_turns.plan.segments[0].warps_per_block;
 }
 /// Whether the folds of the whole and keys are one read, or keys alone.
@@ -101,7 +111,9 @@ void plan_whole(grouped_description& d) {
   if (!planning::keys_join_the_whole(reads_there, any_whole)) return read_keys_apart(d, "nothing else of this reduction is folded element by element");
   d.whole = placed(d, d.whole);
   d.of_whole = make_plan(d.whole);
-  if (any_whole) d.domains.back().has_keys_beside = d.domains.back().of.facts.keys_beside = true;
+  if (!any_whole) return;
+  d.domains.back().has_keys_beside = true;
+  d.domains.back().of.facts = d.whole; // of the columns of keys too
 }
 
 std::string blocks_of_matrix(grouped_description const& d) {
@@ -116,7 +128,7 @@ std::string blocks_of_turns(grouped_description const& d) {
 void word_turns(grouped_description& d) {
   domain_description* first = nullptr;
   auto const join = [&](domain_description& one, u32 blocks) {
-    one.shares_read = first != nullptr;
+    if (first != nullptr) first->share_read_with(one);
     one.cut = formatted("{}, of which {} {} its own{}", blocks_of_turns(d), blocks, blocks == 1 ? "is" : "are",
                         first == nullptr ? ", in turn with the others: what one walk has read from memory they find in L2" : "");
     for (auto& s : one.of.sources)
@@ -138,7 +150,7 @@ void word_turns_on_host(grouped_description& d) {
   all.erase(std::remove_if(all.begin(), all.end(), [](auto const* one) { return !reads(*one); }), all.end());
   if (d.head.on_gpu || segments_of(d).empty() || all.size() < 2) return;
   for (auto* one : all) {
-    one->shares_read = one != all.front();
+    if (one != all.front()) all.front()->share_read_with(*one);
     one->cut = one->shares_read ? "in turn with " + all.front()->name
                                 : formatted("a run of {} elements and offsets at a time, in turn with the others while a cache has it, spread over {}", cpu::run_in_turns,
                                             several(d.head.threads, "thread"));
@@ -150,7 +162,7 @@ void word_keys_beside(grouped_description& d) {
   domain_description* read = d.joined.joins ? &d.of_matrix() : d.domains.back().has_keys_beside ? &d.domains.back() : nullptr;
   for_each_beside(d, [&](domain_description& one) {
     auto const& table = one.of_beside;
-    one.shares_read = read != nullptr;
+    if (auto* const leader = d.in_turns.joins ? segments_of(d).front() : read; leader != nullptr) leader->share_read_with(one);
     one.route = "table beside";
     one.of_keys = {table.plan, 0, table.shared_bytes, {}};
     one.blocks = 0;
@@ -163,8 +175,7 @@ void word_keys_beside(grouped_description& d) {
                                              several(d.of_whole.plan.leaves_per_warp, d.of_whole.plan.leaves_per_warp == 1 ? "leaf" : "leave"));
     one.why_not.clear();
     for (auto& s : one.of.sources) s.load = "with the others of its read", s.why = s.staged ? "after a copy from host memory" : "every element is read once";
-    if (d.in_turns.joins) one.shares_read = true;
-    else if (read == nullptr) one.has_keys_beside = true, read = &one;
+    if (read == nullptr && !d.in_turns.joins) one.has_keys_beside = true, read = &one;
   });
   for (auto& one : d.domains)
     if (one.number_beside >= 0 && !one.of_beside.joins) add_refusals(one, one.of_beside.why_not);
@@ -176,7 +187,7 @@ void word_matrix(grouped_description& d) {
   if (!d.joined.joins) return;
   auto& first = d.of_matrix();
   auto const join = [&](domain_description& one) {
-    one.shares_read = &one != &first;
+    if (&one != &first) first.share_read_with(one);
     one.route = "mixed";
     one.shape = one.shares_read ? "folded in the read of " + first.name : "every domain of one read folds the tiles of the matrix";
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
@@ -210,7 +221,7 @@ void word_walk(grouped_description& d) {
   if (!cut.joins) return;
   domain_description* first = nullptr;
   auto const join = [&](domain_description& one) {
-    one.shares_read = first != nullptr;
+    if (first != nullptr) first->share_read_with(one);
     one.cut = first != nullptr ? "in the walk of " + first->name
                                : formatted("one walk, {} at a time folded every way while a cache has them, {} dealt to {}",
                                            several(cut.of_turn, cut.columns ? "lane" : "row"), several(cut.chunks(), "chunk"), several(d.head.threads, "thread"));

@@ -33,6 +33,8 @@ std::string rounding(fold_description const& fold, facts const& f, combine_order
 /// How the host takes a column, or a fold.
 void word_host_source(source_description& s);
 void word_host_fold(fold_description& f);
+/// Says of a column that nothing names that it is not read.
+void word_unnamed(source_description& s);
 /// Text inside a quoted Mermaid label.
 std::string label(std::string const& text);
 /// Plans a full reduction whose place is known, and words it.

@@ -35,7 +35,7 @@ bool same(pack<States...> const& a, pack<States...> const& b) {
 template <class R>
 void check_groups(R const& r) {
   auto const d = get<0>(r.folds).bind(r.pipe);
-  axes_layout const at = layout_of(r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced);
   using States = typename std::remove_cvref_t<decltype(d.program)>::states;
   std::vector<States> plain(static_cast<std::size_t>(at.groups)), fast(plain.size());
   auto const into = [](std::vector<States>& out) {

@@ -73,7 +73,7 @@ std::vector<u64> unwritten(i64 bytes) { return std::vector<u64>(static_cast<std:
 template <keys_plan P, class Where, class Program, class... Nodes, class Source>
 std::vector<std::vector<u64>> folded_by_kernel(domain<Where, Program, pack<Nodes...>> const& d, Source const& source) {
   auto const& type = detail::keyed_types<Where, Program, pack<Nodes...>>::type();
-  axes_layout const at = layout_of(source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
   i64 const slots = d.where.bins * at.groups, copied = P.copies > 1 ? copied_slots(P, slots, at.groups) : 0;

@@ -48,7 +48,7 @@ std::vector<std::vector<u64>> folded_by_kernel(R const& r) {
   using Nodes = std::remove_cvref_t<decltype(d.nodes)>;
   auto const& type = detail::keyed_types<Where, Program, Nodes>::type();
   constexpr sorted_rows_plan plan{{8, 256, 4, 16, false, true, true}, 32, 1, 32, 1, 4, false}; // a block is a warp
-  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
   sorted_rows_of sorted(d.where, p, at);

@@ -32,7 +32,7 @@ bool meets_all_once(R const& r, i64 blocks, unsigned threads, Says const& says) 
   auto const d = get<0>(r.folds).bind(r.pipe);
   using Where = std::remove_cvref_t<decltype(d.where)>;
   using Program = std::remove_cvref_t<decltype(d.program)>;
-  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, Where::is_reduced);
   auto const n = static_cast<std::size_t>(at.extent * at.groups);
   std::vector<i64> met_by(n, -1), again_by(n, -1);
   bool once = true;
@@ -68,7 +68,7 @@ template <class R>
 find_keys_plan plan_of_walk(R const& r) {
   auto const d = get<0>(r.folds).bind(r.pipe);
   find_keys_facts f{};
-  f.at = layout_of(r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced);
+  f.at = layout_of(d.program, r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced);
   f.of = facts_of(d.program, targets::h200, contract::reproducible);
   f.key_bytes = 4;
   return make_find_keys_plan(f).plan;

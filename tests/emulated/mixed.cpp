@@ -51,10 +51,11 @@ bool folds() {
   auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
   using R = std::remove_cvref_t<decltype(r)>;
   constexpr auto at = detail::mixed_items_of<R>;
-  auto columns = detail::columns_of_items<at>(r.folds, r.pipe);
-  auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
   auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
-  auto total = detail::total_of_items<at>(r.folds, r.pipe, columns.program.columns, whole.program.leaves).program;
+  auto const of = detail::domains_of_matrix<at>(r.folds, r.pipe, whole.program.leaves);
+  auto columns = of.columns;
+  auto const rows = of.rows;
+  auto total = of.total.program;
   using Down = std::remove_cvref_t<decltype(columns.program)>;
   using Across = std::remove_cvref_t<decltype(rows.program)>;
   using Total = std::remove_cvref_t<decltype(total)>;

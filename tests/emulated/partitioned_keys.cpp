@@ -53,7 +53,7 @@ struct folded {
 template <partitioned_keys_plan P, class Where, class Program, class... Nodes, class Source>
 folded folded_by_kernels(domain<Where, Program, pack<Nodes...>> const& d, Source const& source, i64 of_pass, i64 part, i64 share) {
   auto const& type = detail::keyed_types<Where, Program, pack<Nodes...>>::type();
-  axes_layout const at = layout_of(source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, source, Where::is_reduced);
   auto p = d.program;
   p.extent = at.extent;
   i64 const slots = d.where.bins, partitions = (slots - 1) / P.slots_of_partition + 1, whole = at.extent - at.extent % P.elements_per_load;

@@ -49,11 +49,11 @@ bool writes_the_same(R const& r) {
   using Computing = detail::computing_rows<Pipe>;
   auto const right = run(r, on::cpu);
   using T = std::remove_cvref_t<decltype(*right.data())>;
-  static constexpr rows_planned planned = planned_of<Rows, N, int(sizeof(T)), decltype(detail::rows_of_source(r.pipe.source).columns)::size>();
+  static constexpr rows_planned planned = planned_of<Rows, N, int(sizeof(T)), Computing::Columns::size>();
   static constexpr axes_plan plan = planned.plan.strip;
   auto const chain = detail::in_order(pack<>{}, detail::all_lets(r.pipe, pack<>{}));
-  auto base = detail::rows_of_source(r.pipe.source);
-  axes_layout const at = Computing::Rows::layout(r.pipe);
+  auto base = Computing::base(r.pipe);
+  axes_layout const at = Computing::layout(base, r.pipe);
   base.extent = at.extent;
   written_facts const written[] = {{int(sizeof(T)), 16}};
   CHECK(make_rows_plan({facts_of(base, targets::h200, contract::reproducible), at, Computing::written_only}, written, 1).plan == planned.plan);

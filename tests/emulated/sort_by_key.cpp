@@ -25,7 +25,7 @@ bool sorts(std::vector<i32> const& keys, i64 bins) {
   auto const r = from(keys) | by_key(_1, bins, count).dropping_strays();
   auto const d = get<0>(r.folds).bind(r.pipe);
   using Where = std::remove_cvref_t<decltype(d.where)>;
-  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, Where::is_reduced);
   auto const n = static_cast<i64>(keys.size());
   i64 const tile = i64(P.threads_per_block) * P.elements_per_thread;
   std::vector<element> one(keys.size()), other(keys.size());

@@ -41,8 +41,8 @@ struct aligned_array {
 template <elements_plan P, class... Ts, class R>
 void same(R const& r) {
   INFO(text_of(r));
-  auto const at = layout_of(r.pipe.source, detail::nothing_reduced);
-  auto const p = detail::grid_domain(r.pipe).program;
+  auto const p = detail::program_of_elements(r.pipe);
+  auto const at = layout_of(p, r.pipe.source, detail::nothing_reduced);
   CAPTURE(at.groups);
   std::tuple<aligned_array<Ts>...> out{aligned_array<Ts>(at.groups)...};
   answer_arrays to{};

@@ -174,6 +174,26 @@ TEST_CASE("a rounding point for every combination, and no more") {
   CHECK(says(e.details().domains[0].of.folds[1].rounding, "never"));
 }
 
+TEST_CASE("a read has the bytes of the columns that it names, and one that is joined those of all") {
+  float const* const x = made_up::address<float>();
+  constexpr i64 rows_of = 65536, row = 4096, column = 4 * rows_of * row;
+  auto const all = from(shaped(x, rows_of, row), shaped(x + rows_of * row, rows_of, row), shaped(x + 2 * rows_of * row, rows_of, row));
+  auto const one = explain(all | over<0>(sum(_2)), targets::h200);
+  CHECK(one.details().bytes_read() == column);
+  CHECK(one.details().domains[0].of.sources[0].load == "not read");
+  CHECK(says(one.details().domains[0].of.sources[1].load, "vector_ldg"));
+  auto const matrix = explain(all | reduce(over<0>(sum(_1)), over<1>(sum(_3)), sum(_3)), targets::h200);
+  CHECK(matrix.details().passes() == 1);
+  CHECK(matrix.details().bytes_read() == 2 * column);
+  CHECK(matrix.details().joined.plan.bytes_per_copy == 0);
+  auto const keys = explain(all | reduce(sum(_1), by_key(cast<int>(_3), 10, count)), targets::h200);
+  CHECK(keys.details().passes() == 1);
+  CHECK(keys.details().bytes_read() == 2 * column);
+  auto const apart = explain(all | reduce(sum(_1), by_key(cast<int>(_3), 100000, count)), targets::h200);
+  CHECK(apart.details().passes() == 2);
+  CHECK(apart.details().bytes_read() == 2 * column);
+}
+
 TEST_CASE("segments and keys say what they are") {
   std::vector<float> const x(12, 1.f);
   std::vector<i32> const key(12, 1), offsets{0, 3, 12};
@@ -186,7 +206,7 @@ TEST_CASE("segments and keys say what they are") {
   CHECK(says(d[0].of.folds[0].rounding, "once, the exact answer"));
   CHECK(d[1].kind == grouping_kind::segments);
   CHECK(d[1].groups == 2);
-  CHECK(d[1].bytes_read() == 12 * 8 + 3 * 4);
+  CHECK(d[1].bytes_read() == 12 * 4 + 3 * 4); // no key
   CHECK(d[2].groups == 4);
   CHECK(says(d[2].name, "bin(_1, [0, 2]), 4"));
   CHECK(d[3].kind == grouping_kind::found_keys);

@@ -33,7 +33,7 @@ constexpr host_axes_route with(Change const& change) {
 template <class R>
 host_axes_facts facts_of_axes(R const& r) {
   auto const d = get<0>(r.folds).bind(r.pipe);
-  return cpu::detail::host_axes_of(d.program, layout_of(r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced));
+  return cpu::detail::host_axes_of(d.program, layout_of(d.program, r.pipe.source, std::remove_cvref_t<decltype(d.where)>::is_reduced));
 }
 } // namespace
 

@@ -13,10 +13,8 @@ template <class R>
 std::string text_of_mixed(R const& r, mixed_plan const& p) {
   auto const whole = tally::detail::bind_to(r.pipe, detail::whole_folds(r.folds));
   constexpr auto at = detail::mixed_items_of<R>;
-  auto const columns = get<at.columns>(r.folds).bind(r.pipe);
-  auto const rows = detail::rows_of_items<at.rows>(r.folds, r.pipe, columns.program.columns);
-  auto const total = detail::total_of_items<at>(r.folds, r.pipe, columns.program.columns, whole.program.leaves);
-  using read = detail::mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>>;
+  auto const domains = detail::domains_of_matrix<at>(r.folds, r.pipe, whole.program.leaves);
+  using read = typename std::remove_cvref_t<decltype(domains)>::template read<detail::keyed_domains<pack<>>>;
   return gpu::compile(gpu::unit_of(read::request_of_types(), p), 9, 0).ptx;
 }
 int count_in(std::string const& text, std::string const& what) {

@@ -48,7 +48,7 @@ both_kernels compiles(grouped<Pipe, Grouping> const& r, target const& chip, i64 
   using types = detail::find_keys_types<Where, Program>;
   using Numbered = typename detail::groups_by_number<Where, typename types::word>::type;
   using keyed = detail::keyed_types<Numbered, Program, std::remove_cvref_t<decltype(d.nodes)>>;
-  axes_layout const at = layout_of(r.pipe.source, Numbered::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, Numbered::is_reduced);
   typename types::read read{d.program.columns, at.extent, 0, {}};
   auto p = d.program;
   p.extent = at.extent;

@@ -31,8 +31,8 @@ elements_plan writes(R const& r, target const& chip = targets::h200) {
   detail::answers_of_lets kept;
   auto const pipe = plain(r, kept).pipe;
   using Pipe = std::remove_cvref_t<decltype(pipe)>;
-  auto const at = layout_of(pipe.source, detail::nothing_reduced);
-  auto p = detail::grid_domain(pipe).program;
+  auto p = detail::program_of_elements(pipe);
+  auto const at = layout_of(p, pipe.source, detail::nothing_reduced);
   using Values = std::remove_cvref_t<decltype(pipe.values)>;
   axes_facts const f{facts_of(p, chip, contract::reproducible), at};
   written_facts const to[] = {{4, 16}, {8, 16}};
@@ -52,10 +52,10 @@ template <class R>
 rows_planned in_one_kernel(R const& r) {
   using Rows = detail::rows_of_pipe<std::remove_cvref_t<decltype(r.pipe)>>;
   static_assert(Rows::possible);
-  auto base = detail::rows_of_source(r.pipe.source);
-  auto const at = Rows::layout(r.pipe);
-  base.extent = at.extent;
   using Computing = detail::computing_rows<std::remove_cvref_t<decltype(r.pipe)>>;
+  auto base = Computing::base(r.pipe);
+  auto const at = Computing::layout(base, r.pipe);
+  base.extent = at.extent;
   axes_facts const f{facts_of(base, targets::h200, contract::reproducible), at, Computing::written_only};
   written_facts const to[] = {{4, 16}};
   auto const planned = make_rows_plan(f, to, 1);
@@ -197,7 +197,7 @@ TEST_CASE("rows beside their own answers are folded by threads along them") {
   detail::answers_of_lets kept;
   auto const r = plain(source | over<1>(sum(squared(_1 - let(mu)))), kept);
   auto const d = get<0>(r.items).bind(r.pipe);
-  auto const at = layout_of(r.pipe.source, groups_along_axes<2, 2>::is_reduced);
+  auto const at = layout_of(d.program, r.pipe.source, groups_along_axes<2, 2>::is_reduced);
   auto const planned = make_axes_plan({facts_of(d.program, targets::h200, contract::reproducible), at});
   CHECK(planned.plan.route == axes_route::threads_along_group);
   CHECK(planned.plan.bytes_per_load[0] == 16);

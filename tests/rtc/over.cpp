@@ -33,7 +33,7 @@ axes_planned compiles(R const& r, target const& chip, Options... options) {
   using Program = decltype(d.program);
   using Nodes = decltype(d.nodes);
   using Where = decltype(d.where);
-  axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, r.pipe.source, Where::is_reduced);
   d.program.extent = at.extent;
   axes_facts const f{facts_of(d.program, chip, detail::contract_in(options...)), at};
   axes_planned const planned = make_axes_plan(f);

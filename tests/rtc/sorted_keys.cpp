@@ -43,7 +43,7 @@ template <class Domain, class Source>
 both_kernels compiles(Domain const& d, Source const& source, target const& chip, i64 elements = 0) {
   using Where = std::remove_cvref_t<decltype(d.where)>;
   using types = detail::keyed_types<Where, std::remove_cvref_t<decltype(d.program)>, std::remove_cvref_t<decltype(d.nodes)>>;
-  axes_layout at = layout_of(source, Where::is_reduced);
+  axes_layout at = layout_of(d.program, source, Where::is_reduced);
   if (elements > 0)
     at.extent = elements;
   auto const plan = make_sorted_keys_plan(detail::facts_of_keys(d, d.program, at, chip, contract::reproducible)).plan;

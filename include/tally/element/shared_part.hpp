@@ -13,14 +13,6 @@ inline constexpr bool stands_in = stl::same_as<Part, E>;
 template <class Part, class Op, class... Args>
 inline constexpr bool stands_in<Part, call<Op, Args...>> = stl::same_as<Part, call<Op, Args...>> || (false || ... || stands_in<Part, Args>);
 
-/// The columns whose elements an expression reads, a bit for each.
-template <class E>
-inline constexpr u32 columns_in = 0;
-template <int I>
-inline constexpr u32 columns_in<placeholder<I>> = u32(1) << I;
-template <class Op, class... Args>
-inline constexpr u32 columns_in<call<Op, Args...>> = (u32(0) | ... | columns_in<Args>);
-
 /// How many operations an expression takes.
 template <class E>
 inline constexpr int operations_in = 0;

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <tally/element/functions.hpp>
+#include <tally/fold/columns_read.hpp>
 #include <tally/fold/groups.hpp>
-#include <tally/fold/program.hpp>
 
 namespace tally::inline v0 {
 
@@ -115,26 +115,10 @@ struct uniform_bins {
   }
 };
 
-namespace detail {
-/// The columns that an expression names, a bit each.
-template <class E>
-inline constexpr u32 columns_named = 0;
-template <int I>
-inline constexpr u32 columns_named<placeholder<I>> = u32(1) << I;
-template <template <class...> class Node, class... Parts>
-inline constexpr u32 columns_named<Node<Parts...>> = (u32(0) | ... | columns_named<Parts>);
-} // namespace detail
-/// The columns that the folds of a program look at, a bit each.
-template <class Program>
-inline constexpr u32 columns_folded = 0;
-template <class Columns, class... Leaves>
-inline constexpr u32 columns_folded<program<Columns, Leaves...>> =
-    (u32(0) | ... | (detail::columns_named<decltype(Leaves::values)> | detail::columns_named<decltype(Leaves::mask)>));
-
 /// Whether neighbours along the one axis that stays have one key, and lie side by side in what is folded.
 template <class Where, class... Columns, class... Leaves>
 constexpr bool rows_have_one_key(program<pack<Columns...>, Leaves...> const&, axes_layout const& at) {
-  constexpr u32 keyed = detail::columns_named<decltype(Where::key)> | detail::columns_named<decltype(Where::mask)>;
+  constexpr u32 keyed = columns_of_key<Where>;
   constexpr u32 folded = columns_folded<program<pack<Columns...>, Leaves...>>;
   constexpr bool memory[] = {memory_column<Columns>...};
   if (looks_at_position<decltype(Where::key)> || looks_at_position<decltype(Where::mask)> || at.kept_axes != 1)

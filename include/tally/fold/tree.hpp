@@ -10,6 +10,7 @@
 // end, or held back by a mask, is skipped: it leaves its lane as it is.
 #pragma once
 
+#include <tally/element/unread.hpp>
 #include <tally/fold/program.hpp>
 
 namespace tally::inline v0 {
@@ -28,7 +29,9 @@ inline constexpr int tree_version = 1;
 namespace detail {
 template <class Column>
 constexpr int bytes_in_memory() {
-  if constexpr (memory_column<Column> && !requires { Column::is_answer; })
+  if constexpr (is_unread<Column>)
+    return bytes_in_memory<typename Column::in_place_of>();
+  else if constexpr (memory_column<Column> && !requires { Column::is_answer; })
     return int(sizeof(typename Column::value_type));
   else
     return 0;
@@ -41,7 +44,7 @@ constexpr leaf_shape shape_of(pack<Columns...> const*) {
 }
 } // namespace detail
 
-/// The leaf of a program: a group is 16 bytes of the widest column in memory, at most 8 elements. Earlier answers do not count.
+/// The leaf of a program: a group is 16 bytes of the widest column in memory, at most 8 elements. Earlier answers do not count, columns that are not read do.
 template <class Program>
 inline constexpr leaf_shape shape_of = detail::shape_of(static_cast<typename Program::columns_type const*>(nullptr));
 

@@ -44,7 +44,7 @@ template <find_keys_plan P, class Where, class... Columns>
 class key_finder<P, Where, program<pack<Columns...>>> {
 public:
   using Program = program<pack<Columns...>>;
-  static constexpr u32 wanted = tally::detail::columns_named<decltype(Where::key)> | tally::detail::columns_named<decltype(Where::mask)>;
+  static constexpr u32 wanted = columns_of_key<Where>;
   using walk = keyed_walk<P.elements_per_load, P.loads_in_flight, wanted, Program, P.on_rows, P.standing, P.apart>;
   using key = cuda::std::remove_cvref_t<decltype(cuda::std::declval<Where const&>().key.eval(cuda::std::declval<walk const&>().row_at_position(0)))>;
   using word = key_word<key>;

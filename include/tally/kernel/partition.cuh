@@ -43,7 +43,7 @@ class partitioner<P, Where, program<pack<Columns...>, Leaves...>> {
   using Program = program<pack<Columns...>, Leaves...>;
   using travelling = travelling_columns<Program>;
   static constexpr int threads = P.threads_per_block, each = P.elements_per_thread, V = P.elements_per_load, elements = P.elements_of_tile();
-  static constexpr u32 looked_at = travelling::named | detail::columns_named<decltype(Where::key)> | detail::columns_named<decltype(Where::mask)>;
+  static constexpr u32 looked_at = travelling::named | columns_of_key<Where>;
   static constexpr unsigned nobody = ~0u;
   static_assert(threads == threads_of_partitions && elements < 1 << 16, "a thread for every partition, and places of a tile in 16 bits");
 

@@ -19,20 +19,16 @@
 
 namespace tally::inline v0::kernel {
 
-/// A column's part of a tile. Between groups of eight elements there is a gap, so that lanes that read eight each meet different banks. A column
-/// that no fold looks at is not staged.
-template <segments_plan P, class Column, bool Folded>
+/// A column's part of a tile. Between groups of eight elements there is a gap, so that lanes that read eight each meet different banks.
+template <segments_plan P, class Column>
 struct tile_column {
   __device__ __forceinline__ void stage(Column const&, i64, int, int) {}
   __device__ __forceinline__ typename Column::value_type at(Column const& c, int, i64 position) const {
-    if constexpr (Folded)
-      return c.at(position);
-    else
-      return {};
+    return c.at(position);
   }
 };
 template <segments_plan P, memory_column Column>
-struct tile_column<P, Column, true> {
+struct tile_column<P, Column> {
   using T = typename Column::value_type;
   static constexpr int gap = sizeof(T) >= 4 ? 1 : int(4 / sizeof(T));
   static constexpr int in_flight = sizeof(T) <= 4 ? 16 : sizeof(T) <= 8 ? 8 : 4;
@@ -75,13 +71,7 @@ template <segments_plan P, class Program>
 struct tile;
 template <segments_plan P, class... Columns, class... Leaves>
 struct tile<P, program<pack<Columns...>, Leaves...>> {
-  template <class>
-  struct parts;
-  template <int... I>
-  struct parts<index_list<I...>> {
-    using type = pack<tile_column<P, Columns, (columns_folded<program<pack<Columns...>, Leaves...>> >> I & 1) != 0>...>;
-  };
-  typename parts<indices_up_to<int(sizeof...(Columns))>>::type columns;
+  pack<tile_column<P, Columns>...> columns;
   unsigned char order[32]; ///< segments of one size class, by their number in the tile
 
   __device__ __forceinline__ void stage(pack<Columns...> const& from, i64 begin, int count, int lane) {

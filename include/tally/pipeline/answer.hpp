@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <tally/fold/answer_nodes.hpp>
+#include <tally/fold/columns_read.hpp>
 #include <tally/fold/count.hpp>
 #include <tally/fold/exact.hpp>
 #include <tally/fold/exact_nodes.hpp>
@@ -15,7 +16,6 @@
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/moments.hpp>
 #include <tally/fold/norm.hpp>
-#include <tally/fold/program.hpp>
 #include <tally/fold/variance.hpp>
 #include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/index_along.hpp>
@@ -427,16 +427,27 @@ struct bound_reduction {
 };
 
 namespace detail {
-template <class... Columns, class... Leaves>
-constexpr auto make_program(source<Columns...> const& s, pack<Leaves...> const& leaves) {
-  return program<pack<Columns...>, Leaves...>{s.columns, s.extents[0], 0, leaves};
+template <class... Columns>
+constexpr i64 extent_of_source(source<Columns...> const& s) {
+  return s.extents[0];
 }
-template <int Rank, class... Columns, class... Leaves>
-constexpr auto make_program(grid<Rank, Columns...> const& s, pack<Leaves...> const& leaves) {
+template <int Rank, class... Columns>
+constexpr i64 extent_of_source(grid<Rank, Columns...> const& s) {
   i64 all = 1;
   for (int k = 0; k < Rank; ++k)
     all *= s.extent_along(k);
-  return program<pack<Columns...>, Leaves...>{s.columns, all, 0, leaves};
+  return all;
+}
+/// Leaves over the columns that they name; over all columns where there are none.
+template <u32 Named, class Columns, class... Leaves>
+constexpr auto program_of(Columns const& columns, i64 extent, pack<Leaves...> const& leaves) {
+  using All = program<Columns, Leaves...>;
+  constexpr u32 named = sizeof...(Leaves) == 0 && Named == 0 ? ~u32(0) : Named | columns_folded<All>;
+  return program_reading<named>(All{columns, extent, 0, leaves});
+}
+template <class Source, class Leaves>
+constexpr auto make_program(Source const& s, Leaves const& leaves) {
+  return program_of<0>(s.columns, extent_of_source(s), leaves);
 }
 } // namespace detail
 

@@ -28,6 +28,10 @@ constexpr auto bare(Column const& c) {
   else
     return c;
 }
+template <class Source>
+constexpr auto bare_columns(Source const& s) {
+  return unpack([](auto const&... c) { return make_pack(bare(c)...); }, s.columns);
+}
 template <class Pipe, class Folds>
 constexpr auto plant_group(Pipe const& pipe, Folds const& folds) {
   return unpack([&](auto const&... f) { return answers::detail::plant_all(pipe, pack<>{}, f...); }, folds);
@@ -36,10 +40,7 @@ constexpr auto plant_group(Pipe const& pipe, Folds const& folds) {
 template <class Where, class Pipe, class Folds>
 constexpr auto bind_domain(Where const& where, Pipe const& pipe, Folds const& folds) {
   auto planted = plant_group(pipe, folds);
-  auto columns = unpack([](auto const&... c) { return make_pack(bare(c)...); }, pipe.source.columns);
-  auto program = [&]<class... Leaves>(pack<Leaves...> const& leaves) {
-    return tally::program<decltype(columns), Leaves...>{columns, 0, 0, leaves};
-  }(planted.leaves);
+  auto program = program_of<columns_of_key<Where>>(bare_columns(pipe.source), 0, planted.leaves);
   return domain<Where, decltype(program), decltype(planted.node)>{where, program, planted.node};
 }
 

@@ -71,7 +71,7 @@ constexpr int choose_residence(axes_facts const& f, axes_plan const& p) {
 }
 
 constexpr void cut_short_groups(axes_facts const& f, axes_plan& p, axes_cut& cut) {
-  int const loads = p.rows_in_leaf * (f.of.source_count > 0 ? f.of.source_count : 1);
+  int const loads = p.rows_in_leaf * (f.of.sources_named() > 0 ? f.of.sources_named() : 1);
   p.batches = loads_in_flight / loads < 1 ? 1 : loads_in_flight / loads;
   p.warps_per_group = 1;
   i64 const groups_of_block = i64(p.warps_per_block) * p.threads_across * p.batches;

@@ -107,7 +107,7 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   p.groups_per_thread = p.groups_beside = v;
   p.warps_per_block = warps_of_elements;
   p.warps_on_lanes = p.warps_per_group = p.lanes_in_leaf = p.rows_in_leaf = 1;
-  p.batches = f.of.source_count <= 1 && v * widest < 16 ? 2 * strips_in_flight : strips_in_flight;
+  p.batches = f.of.sources_named() <= 1 && v * widest < 16 ? 2 * strips_in_flight : strips_in_flight;
   p.one_kept_axis = f.at.kept_axes <= 1;
   p.standing = planning::same_beside(f);
   for (int c = 0; c < f.of.source_count; ++c)

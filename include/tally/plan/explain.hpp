@@ -23,6 +23,7 @@ struct source_description {
   i64 elements = 0;         ///< that it has, where it is seen alike along an axis; 0: as many as the source
   bool host_only = false; ///< only host code can produce its elements
   bool looked_up = false; ///< an answer of an earlier fold that an element finds by its place
+  bool unnamed = false;   ///< and so not read
   bool staged = false;    ///< copied from host memory to the GPU before the launch
   std::string load;       ///< the load primitive, in words
   std::string why;        ///< the fact that chose it

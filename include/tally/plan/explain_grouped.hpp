@@ -50,7 +50,8 @@ struct domain_description {
   description of;            ///< its columns, folds and facts; the extent is that of a group of axes, else of the source
   i64 groups = 1;            ///< -1: found while reading
   axes_layout at{};          ///< where its elements are
-  i64 bytes_beside = 0;      ///< read beside the columns: offsets
+  i64 bytes_beside = 0;      ///< read beside the columns: offsets, and columns of those alone that share the read
+  u32 columns_beside = 0;    ///< those columns, a bit each
   i64 bytes_of_answers = 0;  ///< of one group
   host_axes_facts on_host{}; ///< of axes: what decides how a host folds them
   bool shares_read = false;  ///< folded in the read of another domain
@@ -94,6 +95,15 @@ struct domain_description {
   i64 bytes_read() const;
   i64 bytes_moved() const;
   i64 bytes_written() const;
+  /// Folds another domain in its read.
+  void share_read_with(domain_description& other);
+};
+
+struct grouped_description;
+/// A read of a matrix: what its planner knows, and its PTX; null where no kernel can be made.
+struct matrix_read_description {
+  mixed_facts facts{};
+  std::string (*ptx_of)(grouped_description const&) = nullptr;
 };
 
 /// A reduction with groupings as the planner sees it, and what it made of it.
@@ -112,11 +122,9 @@ struct grouped_description {
   bool is_matrix = false; ///< there are columns or rows that one read on a GPU may fold together, and with folds of the whole and keys
   int columns = -1, rows = -1; ///< the domains of them
   int each = -1; ///< that of every matrix of a batch, the total of that read; -1: that is the whole, the last domain
-  mixed_facts mixed{};
+  matrix_read_description mixed{}, alone{}; ///< their read with keys beside, and without, whose columns may be fewer
   mixed_planned joined{};
   matrix_walk_facts walk{}; ///< of the same on the host
-  /// The PTX of that read; null where no kernel can be made.
-  std::string (*ptx_of)(grouped_description const&) = nullptr;
   facts whole{}; ///< of the folds of the whole, or of a count, where a GPU may fold keys beside them or segments in turn
   planned of_whole{};
   std::string (*ptx_of_whole)(grouped_description const&) = nullptr; ///< of the read of both

@@ -31,6 +31,7 @@ struct source_facts {
   i64 row = 0;               ///< elements along the innermost axis of a column with axes; 0: it has none
   int steps_alignment = 16;  ///< the largest power of two, at most 16, that divides the steps along its other axes, in bytes
   i64 elements = 0;          ///< that it has, where it is seen alike along an axis; 0: as many as the source
+  bool unnamed = false;      ///< no fold looks at it
   constexpr int alignment() const { return address_alignment < steps_alignment ? address_alignment : steps_alignment; }
   friend constexpr bool operator==(source_facts const&, source_facts const&) = default;
 };
@@ -92,6 +93,13 @@ struct facts {
     for (int i = 0; i < fold_count; ++i)
       b += folds[i].exact ? 16 : folds[i].state_bytes;
     return b;
+  }
+  /// Columns that a fold looks at.
+  constexpr int sources_named() const {
+    int n = 0;
+    for (int i = 0; i < source_count; ++i)
+      n += sources[i].unnamed ? 0 : 1;
+    return n;
   }
   constexpr bool any_exact() const {
     for (int i = 0; i < fold_count; ++i)

@@ -40,7 +40,7 @@ source_facts facts_of_grid_column(C const& c) {
 template <column C>
 source_facts facts_of_column(C const& c) {
   if constexpr (!memory_column<C>)
-    return {0, 1, 16, planning::load_of<C>()};
+    return {0, 1, 16, planning::load_of<C>(), 0, 16, 0, is_unread<C>};
   else if constexpr (axes_of_column<C> > 0)
     return facts_of_grid_column(c);
   else if constexpr (requires { c.stride; })

@@ -18,7 +18,7 @@ namespace tally::inline v0::planning {
 /// few warps, which is what leaves room for the next launch, do not keep up. Same day, in `run.py`, 2^24 15.1 us and 20.2 without, 2^28
 /// 249 and 238; a norm of 2^28 452 and 324.
 constexpr bool exact_reads_ahead(facts const& f) {
-  return f.source_count == 1 && f.fold_count == 1 && f.state_bytes() <= 64 && f.leaves() < i64(1) << 16;
+  return f.sources_named() == 1 && f.fold_count == 1 && f.state_bytes() <= 64 && f.leaves() < i64(1) << 16;
 }
 
 constexpr void choose_launch(facts const& f, plan& p, why_not_list& why) {

@@ -48,10 +48,10 @@ inline constexpr int leaves_per_ring_of_exact = 64;
 inline constexpr int leaves_ahead = 16;
 
 /// Whether a launch that reads ahead folds one column: then a ring pays whatever it folds.
-constexpr bool column_ahead(facts const& f, plan const& p) { return p.reads_ahead && f.source_count == 1 && !f.any_exact(); }
+constexpr bool column_ahead(facts const& f, plan const& p) { return p.reads_ahead && f.sources_named() == 1 && !f.any_exact(); }
 /// Whether it folds elements of at most a word into one word, as fast as they come.
 constexpr bool word_ahead(facts const& f, plan const& p) {
-  return column_ahead(f, p) && f.sources[0].bytes_per_element <= 4 && f.state_bytes() <= 4;
+  return column_ahead(f, p) && f.bytes_per_row() <= 4 && f.state_bytes() <= 4;
 }
 
 /// The rings of a block: leaves of a warp, stages, and the most threads. Which banks of memory are asked at once follows from where the
@@ -95,18 +95,18 @@ constexpr i64 leaves_for_ring(facts const& f, plan const& p) {
 /// Whether the bulk copy engine should fill a ring while earlier leaves are folded: where folding a leaf takes so long that
 /// registers full of loads would wait for it, and there are leaves enough to look ahead.
 constexpr bool ring_pays(facts const& f, plan const& p, why_not_list& why) {
-  bool const heavy = f.running_bytes() > 16 || f.source_count > 2 || (f.any_exact() && f.source_count == 1);
+  bool const heavy = f.running_bytes() > 16 || f.sources_named() > 2 || (f.any_exact() && f.sources_named() == 1);
   if (f.any_exact() && p.reads_ahead) {
     why.add("bulk ring", "its shared memory would leave the launch that reads ahead behind this one no room");
     return false;
   }
   if (!heavy && f.any_exact()) {
-    why.add("bulk ring", "exact sums of {0} sources are bound by arithmetic: a ring has nothing to hide", -1, f.source_count);
+    why.add("bulk ring", "exact sums of {0} sources are bound by arithmetic: a ring has nothing to hide", -1, f.sources_named());
     return false;
   }
   if (!heavy && !word_ahead(f, p)) {
     why.add("bulk ring", "{0} bytes of state and {1} sources fold faster than they load: registers hold enough in flight", -1,
-            f.running_bytes(), f.source_count);
+            f.running_bytes(), f.sources_named());
     return false;
   }
   if (f.threads_in_turns > 0) {

@@ -24,10 +24,10 @@ constexpr i64 power_of_two_up_to(i64 n) {
   return p;
 }
 
-/// Elements of a tile: whole groups of eight, so that lanes that read side by side meet different banks.
+/// Elements of a tile: whole groups of eight, so that lanes that read side by side meet different banks, and a leaf at the most.
 constexpr int choose_tile(facts const& f) {
   i64 const row = f.bytes_per_row();
-  return int(bounded(64, power_of_two_up_to(tile_bytes / (row > 0 ? row : 4)), 2048));
+  return int(bounded(64, power_of_two_up_to(tile_bytes / (row > 0 ? row : 4)), f.elements_per_leaf()));
 }
 /// Bytes of shared memory that a warp's tile takes, gaps between groups of eight elements included.
 constexpr i64 bytes_of_tile(facts const& f, int elements) {

@@ -27,7 +27,7 @@ constexpr i64 blocks_of(facts const& f, plan const& p) {
 /// of both. H200, CUDA 13.0, 2026-11-20 (tests/bench/tune exact), us with 128, 256, 512 and 1024 threads: 2^16 3.89, 3.97, 4.67, 6.13;
 /// 2^18 4.82, 4.14, 4.69, 6.18; 2^20 9.19, 6.37, 5.64, 6.85; 2^22 14.33, 11.20, 10.06, 9.46.
 constexpr int threads_of_exact(facts const& f) {
-  int const most = f.source_count == 1 && f.state_bytes() <= 64 && !f.keys_beside ? 32 : 16; // 1024 threads have 64 registers each
+  int const most = f.sources_named() == 1 && f.state_bytes() <= 64 && !f.keys_beside ? 32 : 16; // 1024 threads have 64 registers each
   int warps = 4;
   while (warps < most && i64(16) * warps * warps <= f.leaves())
     warps *= 2;
@@ -68,8 +68,8 @@ constexpr i64 room_bytes(facts const& f, i64 warps) {
 }
 
 constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
-  bool const heavy = f.running_bytes() > 16 || f.source_count > 2;
-  bool const wide = f.source_count > 2 || f.running_bytes() > 64;
+  bool const heavy = f.running_bytes() > 16 || f.sources_named() > 2;
+  bool const wide = f.sources_named() > 2 || f.running_bytes() > 64;
   bool const few = !f.any_exact() && f.state_bytes() > 8 && f.leaves() < i64(512 / 32) * f.target.multiprocessors;
   p.leaves_per_warp = p.stages > 0 ? leaves_of_ring(f, p) : leaves_without_ring(f);
   p.threads_per_block = p.stages > 0                             ? threads_of_ring(f, p)
@@ -85,14 +85,14 @@ constexpr void choose_tile_alone(facts const& f, plan& p, why_not_list& why) {
     p.leaves_per_warp = leaves_beside_keys(f, p);
   if (wide && p.stages == 0)
     why.add("512 threads", "a leaf of {0} sources and {1} bytes of state would not fit the registers of a full block", -1,
-            f.source_count, f.running_bytes());
+            f.sources_named(), f.running_bytes());
   else if (few)
     why.add("512 threads", "{0} leaves would leave some of {1} multiprocessors without any", -1, f.leaves(), f.target.multiprocessors);
 }
 
 /// The same of a walk that takes turns: all walks have blocks of one size, which are soon done (plan/turns.hpp).
 constexpr void choose_tile_in_turns(facts const& f, plan& p) {
-  bool const heavy = f.running_bytes() > 16 || f.source_count > 2, wide = f.source_count > 2 || f.running_bytes() > 64;
+  bool const heavy = f.running_bytes() > 16 || f.sources_named() > 2, wide = f.sources_named() > 2 || f.running_bytes() > 64;
   i64 const of_leaf = f.elements_per_leaf() * (f.bytes_per_row() > 0 ? f.bytes_per_row() : 4);
   p.threads_per_block = f.threads_in_turns;
   p.blocks_per_multiprocessor = wide ? 1 : (heavy || f.any_exact() ? 512 : 1024) / p.threads_per_block;
@@ -113,10 +113,10 @@ constexpr void choose_tile(facts const& f, plan& p, why_not_list& why) {
   while (p.threads_per_block > 32 && room_bytes(f, p.warps_per_block()) > bytes_for_rooms)
     p.threads_per_block /= 2;
   // 1024 threads of an exact sum, with 8 and 4 rows, us: 2^22 9.48, 9.00; 2^24 21.67, 20.57; 2^26 66.54, 65.66 (tune exact)
-  p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.source_count == 1 && f.running_bytes() <= 32 ? f.rows_per_leaf : 2)
+  p.rows_in_flight = p.stages > 0          ? (f.any_exact() && f.sources_named() == 1 && f.running_bytes() <= 32 ? f.rows_per_leaf : 2)
                      : reckons_places(f, p) && f.threads_in_turns == 0 ? rows_beside_places(f, p)
-                     : f.source_count <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
-                                           : f.rows_per_leaf / (f.source_count == 2 ? 2 : 4);
+                     : f.sources_named() <= 1 ? f.rows_per_leaf / (p.threads_per_block == 1024 ? 2 : 1)
+                                           : f.rows_per_leaf / (f.sources_named() == 2 ? 2 : 4);
 }
 
 /// Dynamic shared memory of a block: its warps' rings.

@@ -19,8 +19,8 @@ namespace tally::inline v0::planning {
 constexpr int fewest_blocks_ahead(facts const& f) { return f.target.multiprocessors / 3; }
 
 constexpr void choose_tile_ahead(facts const& f, plan& p) {
-  bool const light = f.source_count <= 1 && f.state_bytes() <= 8;
-  bool const wide = f.source_count > 2 || f.running_bytes() > 64;
+  bool const light = f.sources_named() <= 1 && f.state_bytes() <= 8;
+  bool const wide = f.sources_named() > 2 || f.running_bytes() > 64;
   bool const heavy = f.running_bytes() > 16 && !wide && !f.any_exact();
   bool const in_grid = reckons_places(f, p);
   p.threads_per_block = p.stages > 0 ? threads_of_ring(f, p) : in_grid ? threads_beside_places : light || heavy ? 512 : 256;

@@ -11,22 +11,25 @@ namespace tally::inline v0::detail {
 
 inline constexpr auto nothing_reduced = [](int) { return false; };
 
-/// Where the elements of a pipe without lets lie: its columns as groups of one, and the layout of all.
+/// The columns that the elements of a pipe without lets name, a bit each.
 template <class Pipe>
-auto grid_domain(Pipe const& pipe) {
-  return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, 0>{}, pipe, pack<>{});
+inline constexpr u32 columns_of_elements = columns_named<decltype(Pipe::values)> | columns_named<decltype(Pipe::mask)>;
+/// Those columns of the pipe, read as groups of one.
+template <class Pipe>
+auto program_of_elements(Pipe const& pipe) {
+  return program_of<columns_of_elements<Pipe>>(bare_columns(pipe.source), 0, pack<>{});
 }
 
 /// Writes on the host.
 template <class Pipe, class... Ts>
 void write_collected(Pipe const& pipe, pack<Ts*...> const& to, on::cpu_place where) {
-  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  auto const p = program_of_elements(pipe);
+  axes_layout const at = layout_of(p, pipe.source, nothing_reduced);
   if (at.groups == 0)
     return;
-  auto d = grid_domain(pipe);
-  auto whole = bind_to(pipe, pack<>{}).program;
+  auto whole = program_reading<columns_of_elements<Pipe>>(bind_to(pipe, pack<>{}).program);
   check_host_can_read(whole);
-  cpu::write_elements(d.program.columns, at, pipe.values, to, where.thread_count);
+  cpu::write_elements(p.columns, at, pipe.values, to, where.thread_count);
 }
 
 /// Device text of the expressions that are written.
@@ -54,10 +57,10 @@ gpu::group_type const& elements_type_of() {
 /// Queues the writing on a GPU; outputs are in device memory.
 template <class Pipe, class... Ts>
 void queue_collected(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place where, gpu::staged_columns& staged) {
-  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  auto p = program_of_elements(pipe);
+  axes_layout const at = layout_of(p, pipe.source, nothing_reduced);
   if (at.groups == 0)
     return;
-  auto p = grid_domain(pipe).program;
   using Program = decltype(p);
   using Values = std::remove_cvref_t<decltype(pipe.values)>;
   static gpu::kernels_of<elements_plan> kernels;

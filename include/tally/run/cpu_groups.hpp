@@ -86,10 +86,10 @@ typename Program::states root_of(Program const& p, i64 n, StateAt const& state_a
 /// Few long groups that lie apart: each is copied, piece by piece, to where it lies together, and folded by the tile loop.
 template <class Program>
 class copied_groups;
-template <class... Ts, class... Leaves>
-class copied_groups<program<pack<contiguous<Ts>...>, Leaves...>> {
+template <class... Columns, class... Leaves>
+class copied_groups<program<pack<Columns...>, Leaves...>> {
 public:
-  using program_type = program<pack<contiguous<Ts>...>, Leaves...>;
+  using program_type = program<pack<Columns...>, Leaves...>;
   using states = typename program_type::states;
   static constexpr i64 leaf_elements = shape_of<program_type>.elements();
 
@@ -98,9 +98,9 @@ public:
   void fold(i64 leaf, i64 count, states* out) const {
     auto const combine = [&](states const& a, states const& b) { return p_.combine(a, b); };
     std::vector<neighbour_stack<states, 8>> trees(static_cast<std::size_t>(at_.groups));
-    pack<heap_array<Ts>...> room;
-    for_each_index<int(sizeof...(Ts))>([&](auto i) {
-      get<i>(room) = heap_array<nth_t<i, Ts...>>(static_cast<std::size_t>(copied_leaves * leaf_elements));
+    pack<heap_array<typename Columns::value_type>...> room;
+    for_each_column([&](auto i) {
+      get<i>(room) = heap_array<typename nth_t<i, Columns...>::value_type>(static_cast<std::size_t>(copied_leaves * leaf_elements));
     });
     for (i64 k = leaf; k < leaf + count; k += copied_leaves) {
       i64 const leaves = leaf + count - k < copied_leaves ? leaf + count - k : copied_leaves;
@@ -109,8 +109,8 @@ public:
         program_type own = p_;
         own.extent = left < leaves * leaf_elements ? left : leaves * leaf_elements;
         own.first = 0;
-        copy(k * leaf_elements, own.extent, group_origin<int(sizeof...(Ts))>(at_, g), room);
-        for_each_index<int(sizeof...(Ts))>([&](auto i) { get<i>(own.columns).data = get<i>(room).data(); });
+        copy(k * leaf_elements, own.extent, group_origin<count_of_columns>(at_, g), room);
+        for_each_column([&](auto i) { get<i>(own.columns).data = get<i>(room).data(); });
         // argmin and its like count from the first element of the group
         trees[static_cast<std::size_t>(g)].push(combine, fold_subtree(shifted(own, k * leaf_elements), 0, leaves));
       }
@@ -119,17 +119,25 @@ public:
   }
 
 private:
+  static constexpr int count_of_columns = int(sizeof...(Columns));
   program_type const& p_;
   axes_layout const& at_;
 
+  /// Those that are read.
+  template <class F>
+  static void for_each_column(F const& f) {
+    for_each_index<count_of_columns>([&](auto i) {
+      if constexpr (!is_unread<nth_t<i, Columns...>>) f(i);
+    });
+  }
   /// The position of element 0 is `by`.
   static program_type shifted(program_type own, i64 by) {
     own.first = by;
     return own;
   }
   template <class Room>
-  void copy(i64 first, i64 n, grid_place<int(sizeof...(Ts))> const& origin, Room const& room) const {
-    for_each_index<int(sizeof...(Ts))>([&](auto i) {
+  void copy(i64 first, i64 n, grid_place<count_of_columns> const& origin, Room const& room) const {
+    for_each_column([&](auto i) {
       gather_along(get<i>(p_.columns).data + origin.offset[i], at_.reduced_axes, [&](int k) { return at_.reduced[k].extent; }, [&](int k) { return at_.reduced[k].steps[i]; }, first, n,
                    get<i>(room).data());
     });
@@ -137,9 +145,10 @@ private:
 };
 template <class Program>
 inline constexpr bool can_be_copied = false;
-template <class... Ts, class... Leaves>
-inline constexpr bool can_be_copied<program<pack<contiguous<Ts>...>, Leaves...>> =
-    !needs_positions<program<pack<contiguous<Ts>...>, Leaves...>> && (true && ... && std::is_default_constructible_v<Ts>);
+template <class... Columns, class... Leaves>
+inline constexpr bool can_be_copied<program<pack<Columns...>, Leaves...>> =
+    !needs_positions<program<pack<Columns...>, Leaves...>> &&
+    (true && ... && (is_unread<Columns> || (is_contiguous<Columns> && std::is_default_constructible_v<typename Columns::value_type>)));
 
 template <class Program, class Emit>
 void fold_few_groups(Program const& p, axes_layout const& at, int threads, Emit const& emit) {

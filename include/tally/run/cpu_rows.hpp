@@ -57,7 +57,7 @@ template <class Program, class Leaf>
 inline constexpr bool computes_rows = false;
 template <class... Columns, class... Leaves, has_group_form M, class E>
 inline constexpr bool computes_rows<program<pack<Columns...>, Leaves...>, bound<M, pack<E>, always>> =
-    ((is_contiguous<Columns> || answer_column<Columns>) && ...) && !looks_at_position<E> && M::law.commutative &&
+    ((is_contiguous<Columns> || answer_column<Columns> || is_unread<Columns>) && ...) && !looks_at_position<E> && M::law.commutative &&
     (strip_form<M, false>::width == 4 || strip_form<M, false>::width == 8);
 /// Whether all folds of a program can be folded in rows, if its groups lie so.
 template <class Program>
@@ -74,14 +74,14 @@ computed_lie lie_of(pack<Columns...> const*, axes_layout const& at) {
   constexpr bool beside_answers = (answer_column<Columns> || ...);
   bool dense = at.kept_axes == 1 && (!beside_answers || at.extent <= repeated_extent), rows = at.extent > repeated_extent && at.reduced_axes == 1;
   int c = 0;
-  auto const meet = [&](bool answers) {
+  auto const meet = [&](bool answers, bool unread) {
     i64 const step = at.reduced_axes == 0 ? 1 : at.reduced[0].steps[c];
     bool const lies = answers ? at.reduced_axes == 1 && step == 0 : step == 1;
-    dense = dense && lies && (answers || at.kept[0].steps[c] == at.extent);
-    rows = rows && lies;
+    dense = dense && (unread || (lies && (answers || at.kept[0].steps[c] == at.extent)));
+    rows = rows && (unread || lies);
     ++c;
   };
-  (meet(answer_column<Columns>), ...);
+  (meet(answer_column<Columns>, is_unread<Columns>), ...);
   return dense ? computed_lie::one_behind_another : rows ? computed_lie::each_by_itself : computed_lie::otherwise;
 }
 /// Whether groups of a program can be folded by fold_rows.
@@ -160,6 +160,8 @@ private:
     auto const begun_at = [&](auto c, auto const& of) TALLY_INLINE_LAMBDA {
       if constexpr (answer_column<std::remove_cvref_t<decltype(of)>>)
         return answers_at(c, of);
+      else if constexpr (is_unread<std::remove_cvref_t<decltype(of)>>)
+        return of;
       else
         return contiguous<typename std::remove_cvref_t<decltype(of)>::value_type>{of.data + place.offset[c]};
     };

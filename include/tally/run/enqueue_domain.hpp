@@ -49,7 +49,7 @@ int gpu_that_keeps(domain<whole_source, Program, Nodes> const& d, Source const&,
 template <class Where, class Program, class Nodes, class Source>
   requires requires { Where::is_reduced(0); }
 int gpu_that_keeps(domain<Where, Program, Nodes> const& d, Source const& s, on::gpu_place where) {
-  axes_layout const at = layout_of(s, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, s, Where::is_reduced);
   auto p = d.program;
   gpu::column_place places[max_sources]{};
   if (at.groups > 0 && at.extent > 0)
@@ -110,7 +110,7 @@ void enqueue_domain(domain<whole_source, Program, pack<Nodes...>> const& d, Sour
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
 void enqueue_domain(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, answer_arrays const& to,
                     enqueue_call const& call) {
-  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  axes_layout const at = layout_of(d.program, s, groups_along_axes<Rank, Reduced>::is_reduced);
   auto p = d.program;
   gpu::staged_columns staged;
   if (at.groups > 0 && (at.extent == 0 || Program::leaf_count == 0)) {
@@ -159,7 +159,7 @@ void enqueue_domain(domain<groups_between_offsets<Offset>, Program, Nodes> const
 template <bool Sorted, class Where, class Program, class Nodes, class Source>
 void enqueue_bins(domain<Where, Program, Nodes> const& d, Source const& s, answer_arrays const& to, enqueue_call const& call) {
   static kernels_by_key<Sorted> kernels;
-  axes_layout const at = layout_of(s, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, s, Where::is_reduced);
   check_bins(d.where, at.groups);
   auto p = d.program;
   i64 const slots = d.where.bins * at.groups;

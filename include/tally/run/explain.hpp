@@ -95,6 +95,7 @@ template <class Column>
   source_facts const f = facts_of_column(c);
   d.add_source(f, short_name<T>(), Column::lowerable ? f.bytes_per_element : i64(sizeof(T)), !Column::lowerable);
   d.sources.back().looked_up = is_searched<Column>;
+  d.sources.back().unnamed = is_unread<Column>;
 }
 
 template <class Program, class Leaf>

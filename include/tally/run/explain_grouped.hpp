@@ -30,9 +30,9 @@ template <class Pipe, class Folds, class Program>
 }
 
 /// Where the elements of a source are when none of its axes is kept.
-template <class Source>
-axes_layout layout_of_all(Source const& s) {
-  return layout_of(s, [](int) { return true; });
+template <class Program, class Source>
+axes_layout layout_of_all(Program const& p, Source const& s) {
+  return layout_of(p, s, [](int) { return true; });
 }
 
 template <class Program, class Nodes>
@@ -83,7 +83,7 @@ template <bool Sorted, class Where, class Program, class Nodes>
   using search = find_keys_types<Where, Program>;
   using Numbered = typename groups_by_number<Where, typename search::word>::type;
   describe_keys<Sorted>(out, domain<Numbered, Program, Nodes>{Numbered(groups_by_number<Where, typename search::word>::among(d.where, {}, 0)), d.program, d.nodes});
-  out.columns_of_key = columns_named<decltype(d.where.key)> | columns_named<decltype(d.where.mask)>;
+  out.columns_of_key = columns_of_key<Where>;
   out.key_bytes = int(sizeof(key_type_of<Where, Program>));
   if constexpr (Program::lowerable && Where::lowerable)
     out.ptx_of = &ptx_of_found_keys<Where, Program, Nodes>;
@@ -92,7 +92,7 @@ template <bool Sorted, class Where, class Program, class Nodes>
 template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s) {
   out.kind = grouping_kind::axes;
-  out.at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  out.at = layout_of(d.program, s, groups_along_axes<Rank, Reduced>::is_reduced);
   out.groups = out.at.groups;
   out.of.facts.extent = out.at.extent;
   out.on_host = cpu::detail::host_axes_of(d.program, out.at);
@@ -103,7 +103,7 @@ template <int Rank, u32 Reduced, class Program, class Nodes, class Source>
 template <class Offset, class Program, class Nodes, class Source>
 [[gnu::cold]] void describe_where(domain_description& out, domain<groups_between_offsets<Offset>, Program, Nodes> const& d, Source const& s) {
   out.kind = grouping_kind::segments;
-  out.at = layout_of_all(s);
+  out.at = layout_of_all(d.program, s);
   out.groups = d.where.segments();
   out.of.facts.extent = d.program.extent;
   out.bytes_beside = d.where.entries * i64(sizeof(Offset));
@@ -118,12 +118,12 @@ template <bool AsTheyAre, class Where, class Program, class Nodes, class Direct,
   auto const& taken = domain_under<AsTheyAre>(d);
   if constexpr (requires { d.where.bins; }) {
     out.kind = grouping_kind::keys;
-    out.at = layout_of(s, Where::is_reduced);
+    out.at = layout_of(d.program, s, Where::is_reduced);
     out.groups = d.where.bins * out.at.groups;
     describe_keys<sorted>(out, taken);
   } else {
     out.kind = grouping_kind::found_keys;
-    out.at = layout_of_all(s);
+    out.at = layout_of_all(d.program, s);
     out.groups = -1;
     describe_found_keys<sorted>(out, taken);
   }
@@ -190,7 +190,7 @@ template <class... Options, class R>
     check_folds(b.program.leaves);
     domain_description d;
     d.of = describe_reduction<asks_exact<Options...>>(one, b, c, names);
-    d.at = layout_of_all(r.pipe.source);
+    d.at = layout_of_all(b.program, r.pipe.source);
     d.bytes_of_answers = bytes_of_answers<decltype(b.program)>(&b.nodes);
     for (auto const& a : d.of.answers)
       d.name += (d.name.empty() ? "" : ", ") + a;
@@ -222,7 +222,7 @@ template <class Read, class Domains>
 [[gnu::cold]] std::string ptx_of_mixed(grouped_description const& d) {
   auto request = Read::request_of_types();
   described_keys<Domains> keys(d);
-  request.f = d.mixed;
+  request.f = d.mixed.facts;
   request.keys = &keys.joined;
   return gpu::ptx_of(gpu::unit_of(request, d.joined.plan), d.head.facts.target);
 }
@@ -296,7 +296,7 @@ template <bool Fast, class... Options, class R>
         out.domains[std::size_t(before + i - whole_folds_before<i>(&r.folds))].number_beside = number;
     }
   });
-  auto const whole = read_with_keys(bind_to(pipe, whole_folds(r.folds)).program);
+  auto const whole = read_with_keys<Domains>(r.pipe.source, bind_to(pipe, whole_folds(r.folds)).program);
   using Program = std::remove_cvref_t<decltype(whole)>;
   out.whole = facts_of(whole, target{}, c);
   out.whole.keys_beside = true;
@@ -304,19 +304,22 @@ template <bool Fast, class... Options, class R>
     out.ptx_of_whole = &ptx_of_whole<Program, Domains>;
   describe_turns<Options...>(out, r, static_cast<Program const*>(nullptr), static_cast<Domains const*>(nullptr));
 }
-/// What mixed_read knows of a matrix whose columns, rows and whole may share a read.
+template <mixed_items At, class Domains, class R, class Pipe, class Leaves>
+[[gnu::cold]] void describe_matrix_read(matrix_read_description& out, R const& r, Pipe const& pipe, Leaves const& whole, contract c) {
+  auto const of = domains_of_matrix<At, keyed_domains<Domains>>(r.folds, pipe, whole);
+  using read = typename std::remove_cvref_t<decltype(of)>::template read<keyed_domains<Domains>>;
+  out.facts = read::facts(of.columns.program, layout_of_matrix<At>(of.columns.program, r.pipe.source), c);
+  if constexpr (decltype(of.columns.program)::lowerable)
+    out.ptx_of = &ptx_of_mixed<read, Domains>;
+}
+/// What is known of a matrix whose columns, rows and whole may share a read, with keys beside and without.
 template <bool Fast, class... Options, class R>
 [[gnu::cold]] void describe_mixed(grouped_description& out, R const& r, contract c) {
   constexpr mixed_items at = mixed_items_of<R>;
   int const before = domains_before(out, r);
   auto const pipe = pipe_for<Options...>(r.pipe);
   auto const whole = bind_to(pipe, whole_folds(r.folds));
-  auto const columns = columns_of_items<at>(r.folds, pipe);
-  auto const rows = rows_of_items<at.rows>(r.folds, pipe, columns.program.columns);
-  auto const total = total_of_items<at>(r.folds, pipe, columns.program.columns, whole.program.leaves);
   using Domains = decltype(domains_beside<Fast>(r.folds, pipe));
-  using Read = mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, keyed_domains<Domains>>;
-  using Columns = std::remove_cvref_t<decltype(columns.program)>;
   out.is_matrix = true;
   if constexpr (at.columns >= 0)
     out.columns = before + at.columns - whole_folds_before<at.columns>(&r.folds);
@@ -324,12 +327,11 @@ template <bool Fast, class... Options, class R>
     out.rows = before + at.rows - whole_folds_before<at.rows>(&r.folds);
   if constexpr (at.each >= 0)
     out.each = before + at.each - whole_folds_before<at.each>(&r.folds);
-  out.mixed = Read::facts(columns.program, layout_of_matrix<at>(r.pipe.source), c);
+  describe_matrix_read<at, pack<>>(out.alone, r, pipe, whole.program.leaves, c);
+  describe_matrix_read<at, Domains>(out.mixed, r, pipe, whole.program.leaves, c);
   if constexpr (at.batch == 0)
     out.walk = matrix_on_host<at, std::remove_cvref_t<decltype(r.folds)>, std::remove_cvref_t<decltype(pipe)>, std::remove_cvref_t<decltype(whole.program)>>::facts(
         r.folds, pipe, whole.program, 1);
-  if constexpr (Columns::lowerable)
-    out.ptx_of = &ptx_of_mixed<Read, Domains>;
 }
 
 template <bool Fast, class... Options, class R>

@@ -125,7 +125,7 @@ template <class... Options, class Main, class Pipe, class Items>
 
 template <class Plain>
 [[gnu::cold]] std::string ptx_of_elements(domain_description const& d) {
-  using Program = decltype(grid_domain(std::declval<Plain const&>()).program);
+  using Program = decltype(program_of_elements(std::declval<Plain const&>()));
   using Values = std::remove_cvref_t<decltype(std::declval<Plain const&>().values)>;
   return gpu::ptx_of(gpu::unit_of(elements_type_of<Program, row_of<Plain>, Values>(), d.of_elements.plan, d.of.facts.source_count, d.arrays),
                      d.of.facts.target);
@@ -146,12 +146,12 @@ template <class Plain, class... Options, class Pipe>
   if constexpr (asks_exact<Options...>) {
     refuse("the contract is exact, sums keep every bit until the end");
   } else if constexpr (Rows::possible) {
-    axes_layout const at = Rows::layout(pipe);
+    auto base = computing_rows<Pipe>::base(pipe);
+    axes_layout const at = computing_rows<Pipe>::layout(base, pipe);
     if (auto const* why = why_rows_differ(pipe, chain))
       refuse(why);
     else if (at.reduced_axes != 1)
       refuse("a row is one element");
-    auto base = rows_of_source(pipe.source);
     base.extent = at.extent;
     d.rows = {facts_of(base, target{}, contract{}), at};
     if constexpr (has_device_text(static_cast<Plain const*>(nullptr))) {
@@ -162,7 +162,7 @@ template <class Plain, class... Options, class Pipe>
     unpack(
         [&]<class... Lets>(Lets const&... l) {
           ([&] {
-            if (auto const* why = why_not_in_row<Rows::rank, typename Rows::Main, typename Rows::Base, Lets>())
+            if (auto const* why = why_not_in_row<Rows::rank, typename Rows::Main, typename Rows::Source, Lets>())
               refuse(why, text_of(l));
           }(), ...);
         },
@@ -178,13 +178,13 @@ template <class... Options, class R>
   auto const beside = beside_no_answers<Options...>(r.pipe, pack<>{}).pipe;
   auto const values = unpack([&](auto const&... v) { return make_pack(with_axes_of(beside.source, v)...); }, beside.values);
   using Plain = piped<std::remove_cvref_t<decltype(beside.source)>, std::remove_cvref_t<decltype(values)>, always>;
-  auto const p = grid_domain(Plain{beside.source, values, {}}).program;
+  auto const p = program_of_elements(Plain{beside.source, values, {}});
   domain_description d;
   d.name = "collect";
   d.kind = grouping_kind::elements;
   describe_folds(d.of, r.pipe, pack<>{}, p, c, {});
   unpack([&](auto const&... v) { (d.of.add_answer(text_of(v)), ...); }, r.pipe.values);
-  d.at = layout_of(beside.source, nothing_reduced);
+  d.at = layout_of(p, beside.source, nothing_reduced);
   d.groups = d.of.facts.extent = d.at.groups;
   [&]<class... Ts>(pack<Ts...> const*) {
     ((d.written[d.arrays++] = {int(sizeof(Ts)), 16}, d.bytes_of_answers += i64(sizeof(Ts))), ...);

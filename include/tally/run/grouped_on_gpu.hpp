@@ -42,16 +42,17 @@ public:
       possible = gpu::plan_beside_each_other(first, where_.ordinal, any_exact_leaf(static_cast<decltype(whole_.program.leaves) const*>(nullptr)));
     }
     if constexpr (is_matrix) {
-      joined_ = possible;
-      auto both = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
-      if (both.joins())
-        return answers_of_matrix(both);
-      joined_ = {};
-      if (possible.any()) {
-        auto alone = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_);
-        if (alone.joins())
-          return answers_of_matrix(alone);
-      }
+      if constexpr (Domains::size > 0)
+        if (possible.any()) {
+          joined_ = possible;
+          auto both = mixed_read_of<matrix, keyed_domains<Domains>>(r_.folds, pipe_, whole_.program.leaves, where_, c_, false, &joined_);
+          if (both.joins())
+            return answers_of_matrix(both);
+          joined_ = {};
+        }
+      auto alone = mixed_read_of<matrix>(r_.folds, pipe_, whole_.program.leaves, where_, c_);
+      if (alone.joins())
+        return answers_of_matrix(alone);
     }
     if constexpr (Segments::count > 0)
       if (gpu::queued_run queued{}; queue_in_turns(possible, queued))
@@ -86,7 +87,7 @@ private:
   /// What is folded of the whole, and the keys beside.
   auto whole_with_keys() {
     static gpu::kernels_of<plan_beside<plan>> kernels;
-    auto p = read_with_keys(whole_.program);
+    auto p = read_with_keys<Domains>(r_.pipe.source, whole_.program);
     using With = decltype(p);
     keys_.make_room(joined_);
     auto request = request_for(p, where_, c_);
@@ -97,7 +98,7 @@ private:
     bool const any_whole = Program::leaf_count > 0 || possible.any();
     if (!planning::take_turns(Segments::count, any_whole) || !segments_.prepare())
       return false;
-    auto p = read_with_keys(whole_.program);
+    auto p = read_with_keys<Domains>(r_.pipe.source, whole_.program);
     auto of_whole = request_for(p, where_, c_);
     auto turns = segments_.template request<decltype(p), Domains>(any_whole ? &of_whole : nullptr, possible);
     if (!gpu::plan_turns(turns, where_.ordinal).joins)
@@ -206,9 +207,10 @@ auto run_grouped_on_gpu(R const& r, on::gpu_place where, contract c) {
   auto whole = bind_to(pipe, whole_folds(r.folds));
   check_folds(whole.program.leaves);
   if (where.ordinal < 0) {
+    auto all = bind_to(pipe, pack<>{}).program;
     gpu::column_place places[max_sources]{};
-    places_of(whole.program, places);
-    int const home = whole.program.extent > 0 ? gpu::home_of(places, decltype(whole.program.columns)::size) : -1;
+    places_of(all, places);
+    int const home = all.extent > 0 ? gpu::home_of(places, decltype(all.columns)::size) : -1;
     where.ordinal = home < 0 ? 0 : home;
   }
   auto const beside = [&] {

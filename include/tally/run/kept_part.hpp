@@ -4,6 +4,7 @@
 // was, so that softmax has one exponential an element. Layer 5.
 #pragma once
 
+#include <tally/element/columns_named.hpp>
 #include <tally/element/shared_part.hpp>
 #include <tally/fold/program.hpp>
 #include <tally/run/same_let.hpp>
@@ -33,9 +34,9 @@ struct kept_part<row<Ts...>, InMemory, pack<Fs...>, pack<Ws...>> {
     if constexpr (operations_in<Part> < 2 || !(false || ... || stands_in<Part, Ws>)) {
       return false;
     } else {
-      constexpr u32 freed = columns_in<Part> & InMemory;
-      constexpr u32 others = (u32(0) | ... | columns_in<decltype(with_element<Part, element>(std::declval<Fs const&>()))>) |
-                             (u32(0) | ... | columns_in<decltype(with_element<Part, element>(std::declval<Ws const&>()))>);
+      constexpr u32 freed = columns_named<Part> & InMemory;
+      constexpr u32 others = (u32(0) | ... | columns_named<decltype(with_element<Part, element>(std::declval<Fs const&>()))>) |
+                             (u32(0) | ... | columns_named<decltype(with_element<Part, element>(std::declval<Ws const&>()))>);
       int bytes = 0, c = 0;
       ((bytes += freed >> c++ & 1 ? int(sizeof(Ts)) : 0), ...);
       return (freed & others) == 0 && int(sizeof(decltype(std::declval<Part const&>().eval(std::declval<row<Ts...> const&>())))) <= bytes;

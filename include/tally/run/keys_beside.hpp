@@ -10,17 +10,19 @@
 
 namespace tally::inline v0::detail {
 
-/// The types of a pack of keyed domains, and leaves that know all of them.
+/// The types of a pack of keyed domains: leaves that know all of them, and the columns that they read, a bit each.
 template <class Domains>
 struct keyed_domains;
 template <>
 struct keyed_domains<pack<>> {
   using leaves = pack<>;
+  static constexpr u32 columns = 0;
 };
 template <class Where, class Columns, class... Leaves, class Nodes, class... Domains>
 struct keyed_domains<pack<domain<Where, program<Columns, Leaves...>, Nodes>, Domains...>> {
   using leaves = decltype(join(std::declval<pack<Leaves..., bound<count_monoid, pack<decltype(Where::key)>, decltype(Where::mask)>>>(),
                                std::declval<typename keyed_domains<pack<Domains...>>::leaves>()));
+  static constexpr u32 columns = columns_folded<program<Columns, Leaves...>> | columns_of_key<Where> | keyed_domains<pack<Domains...>>::columns;
 };
 
 /// A program of other leaves over the same columns.
@@ -34,13 +36,13 @@ std::string definitions_with_keys() {
   using all = decltype(with_leaves(std::declval<Program>().columns, join(std::declval<Program>().leaves, std::declval<typename keyed_domains<Domains>::leaves>())));
   return definitions_of<all>();
 }
-/// The folds of the whole as a read folds them that has keys beside; a read of keys alone counts.
-template <class Columns, class... Leaves>
-auto read_with_keys(program<Columns, Leaves...> const& p) {
-  if constexpr (sizeof...(Leaves) > 0)
-    return p;
+/// The folds of the whole as a read of a source folds them that has keyed domains beside; a read of keys alone counts.
+template <class Domains, class Source, class Program>
+auto read_with_keys(Source const& s, Program const& whole) {
+  if constexpr (Program::leaf_count > 0)
+    return program_of<keyed_domains<Domains>::columns>(s.columns, whole.extent, whole.leaves);
   else
-    return program<Columns, bound<count_monoid, pack<>, in_a_bin>>{p.columns, p.extent, p.first, {}};
+    return program_of<keyed_domains<Domains>::columns>(s.columns, whole.extent, pack<bound<count_monoid, pack<>, in_a_bin>>{});
 }
 
 /// Whether the table beside is of folds as they are: of those that are better exact, where exact ones have a table that may be there, it is not.
@@ -104,7 +106,7 @@ public:
       : argument_{d.where, d.program, {}, 0}, nodes_(d.nodes) {
     static gpu::kernels_of<keys_plan> kernels;
     check_folds(d.program.leaves);
-    axes_layout const at = layout_of(s, Where::is_reduced);
+    axes_layout const at = layout_of(d.program, s, Where::is_reduced);
     check_bins(d.where, at.groups);
     extents_of_bins(d.where, s, extents_);
     reads_ = at.extent > 0 && d.where.bins > 0;

@@ -26,14 +26,14 @@ constexpr i64 step_along(Source const& s, [[maybe_unused]] Column const& c, int 
   }
 }
 
-/// Axis k of a source.
-template <class Source>
-constexpr grid_axis axis_of(Source const& s, int k) {
+/// Axis k of a source, whose columns are read where Columns lie in memory.
+template <class... Columns, class Source>
+constexpr grid_axis axis_of(pack<Columns...> const*, Source const& s, int k) {
   grid_axis a{extent_along(s, k), 1, {}};
   for (int b = rank_of<Source> - 1; b > k; --b)
     a.position_step *= extent_along(s, b);
   int c = 0;
-  unpack([&](auto const&... column) { ((a.steps[c++] = step_along(s, column, k)), ...); }, s.columns);
+  unpack([&](auto const&... column) { ((a.steps[c++] = memory_column<Columns> ? step_along(s, column, k) : 0), ...); }, s.columns);
   return a;
 }
 
@@ -58,14 +58,11 @@ constexpr void add_axis(grid_axis* axes, int& n, grid_axis const& a) {
   }
 }
 
-} // namespace detail
-
-/// The layout of the groups of a source; axis k is folded away where reduced(k).
-template <class Source, class Reduced>
-constexpr axes_layout layout_of(Source const& s, Reduced const& reduced) {
+template <class Columns, class Source, class Reduced>
+constexpr axes_layout layout_of_columns(Columns const* columns, Source const& s, Reduced const& reduced) {
   axes_layout at{0, 0, 1, 1, {}, {}, {}};
   for (int k = 0; k < rank_of<Source>; ++k) {
-    grid_axis const a = detail::axis_of(s, k);
+    grid_axis const a = axis_of(columns, s, k);
     (reduced(k) ? at.extent : at.groups) *= a.extent;
     if (a.extent == 1)
       continue;
@@ -73,11 +70,24 @@ constexpr axes_layout layout_of(Source const& s, Reduced const& reduced) {
       if (a.steps[c] > 0)
         at.last[c] += (a.extent - 1) * a.steps[c];
     if (reduced(k))
-      detail::add_axis(at.reduced, at.reduced_axes, a);
+      add_axis(at.reduced, at.reduced_axes, a);
     else
-      detail::add_axis(at.kept, at.kept_axes, a);
+      add_axis(at.kept, at.kept_axes, a);
   }
   return at;
+}
+
+} // namespace detail
+
+/// The layout of the groups of a source; axis k is folded away where reduced(k).
+template <class Source, class Reduced>
+constexpr axes_layout layout_of(Source const& s, Reduced const& reduced) {
+  return detail::layout_of_columns(&s.columns, s, reduced);
+}
+/// The same of the columns that a program reads.
+template <class Program, class Source, class Reduced>
+constexpr axes_layout layout_of(Program const& p, Source const& s, Reduced const& reduced) {
+  return detail::layout_of_columns(&p.columns, s, reduced);
 }
 
 } // namespace tally::inline v0

@@ -223,7 +223,7 @@ answers_there<T, groups_between_offsets<Offset>> answers_kept(domain<groups_betw
 template <class T, int Rank, u32 Reduced, class Program, class Nodes, class Source>
 answers_there<T, groups_along_axes<Rank, Reduced>> answers_kept(domain<groups_along_axes<Rank, Reduced>, Program, Nodes> const& d, Source const& s, on::gpu_place where,
                                                                 contract c, answers_of_lets& kept) {
-  axes_layout const at = layout_of(s, groups_along_axes<Rank, Reduced>::is_reduced);
+  axes_layout const at = layout_of(d.program, s, groups_along_axes<Rank, Reduced>::is_reduced);
   struct memory_of_answers {
     gpu::device_memory answers;
     gpu::staged_columns staged;

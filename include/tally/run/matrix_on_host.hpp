@@ -55,11 +55,11 @@ public:
   /// The facts that decide it, also for who only asks.
   static matrix_walk_facts facts(Folds const& items, Pipe const& pipe, Whole const& whole, int threads) {
     auto const columns = columns_of_items<At>(items, pipe);
-    auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
+    auto const rows = rows_of_items<At.rows>(items, pipe);
     axes_layout along{};
     if constexpr (At.rows >= 0)
-      along = layout_of(pipe.source, std::remove_cvref_t<decltype(rows.where)>::is_reduced);
-    return cpu::detail::matrix_of(columns.program, layout_of(pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced), rows.program, along,
+      along = layout_of(rows.program, pipe.source, std::remove_cvref_t<decltype(rows.where)>::is_reduced);
+    return cpu::detail::matrix_of(columns.program, layout_of(columns.program, pipe.source, std::remove_cvref_t<decltype(columns.where)>::is_reduced), rows.program, along,
                                   whole, threads);
   }
   bool has_whole() const { return cut_.joins && facts_.folds_whole; }

@@ -123,7 +123,7 @@ constexpr bool reduces_innermost() {
   return only_last;
 }
 /// Why a let does not fold the rows of the main source away, in its tree; null where it does.
-template <int Rank, class Main, class Base, class Let>
+template <int Rank, class Main, class Source, class Let>
 constexpr char const* why_not_in_row() {
   if constexpr (!lets_along_axes<Let>) {
     return "its groups are no rows";
@@ -136,7 +136,7 @@ constexpr char const* why_not_in_row() {
     if constexpr (!all_in_main<Main>(static_cast<Columns const*>(nullptr)))
       return "it reads columns that the elements do not";
     else
-      return tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Base>
+      return tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Source>
                  ? nullptr
                  : "its leaves have another shape than those of the elements";
   }
@@ -154,15 +154,12 @@ struct rows_of_pipe {
   static constexpr int rank = rank_of<decltype(Pipe::source)>;
   using Main = std::remove_cvref_t<decltype(std::declval<Pipe const&>().source.columns)>;
   using Chain = std::remove_cvref_t<decltype(in_order(pack<>{}, all_lets(std::declval<Pipe const&>(), pack<>{})))>;
-  using Base = decltype(rows_of_source(std::declval<Pipe const&>().source));
-  static axes_layout layout(Pipe const& p) {
-    return layout_of(p.source, [](int k) { return k == rank - 1; });
-  }
+  using Source = decltype(rows_of_source(std::declval<Pipe const&>().source)); ///< all of its columns
 
   template <class... Lets>
   static constexpr bool all_fit(pack<Lets...> const*) {
     return sizeof...(Lets) > 0 && Main::size + int(sizeof...(Lets)) <= max_columns &&
-           (true && ... && (why_not_in_row<rank, Main, Base, Lets>() == nullptr));
+           (true && ... && (why_not_in_row<rank, Main, Source, Lets>() == nullptr));
   }
   static constexpr bool possible = all_fit(static_cast<Chain const*>(nullptr));
 
@@ -259,31 +256,28 @@ template <class Pipe>
 struct computing_rows {
   using Rows = rows_of_pipe<Pipe>;
   using Chain = typename Rows::Chain;
-  using Base = typename Rows::Base;
+  using Steps = std::remove_cvref_t<decltype(Rows::steps(std::declval<Chain const&>()))>;
+  using Values = std::remove_cvref_t<decltype(Rows::values(std::declval<Pipe const&>()))>;
+  template <class... Ss>
+  static constexpr u32 columns_of(pack<Ss...> const*) {
+    return (u32(0) | ... | columns_folded<Ss>);
+  }
+  static constexpr u32 columns_of_lets = columns_of(static_cast<Steps const*>(nullptr));
+  /// The columns of the source that lets or elements name, row by row.
+  static constexpr auto base(Pipe const& p) { return program_reading<columns_of_lets | columns_named<Values>>(rows_of_source(p.source)); }
+  using Base = decltype(base(std::declval<Pipe const&>()));
+  static axes_layout layout(Base const& b, Pipe const& p) {
+    return layout_of(b, p.source, [](int k) { return k == Rows::rank - 1; });
+  }
   using Columns = std::remove_cvref_t<decltype(std::declval<Base const&>().columns)>;
   using Lets = decltype(Rows::answers_of(static_cast<Chain const*>(nullptr)));
   using Row = decltype(row_beside(static_cast<Columns const*>(nullptr), static_cast<Lets const*>(nullptr)));
-  using Steps = std::remove_cvref_t<decltype(Rows::steps(std::declval<Chain const&>()))>;
-  using Values = std::remove_cvref_t<decltype(Rows::values(std::declval<Pipe const&>()))>;
   static constexpr int last = Steps::size - 1;
   static constexpr auto folded_last(Steps const& s) { return expressions_of(get<last>(s).leaves); }
   using keeping = kept_part<Row, columns_in_memory(static_cast<Columns const*>(nullptr)), decltype(folded_last(std::declval<Steps const&>())), Values>;
   static constexpr bool may_keep = keeping::exists;
   /// Columns in memory that no let looks at, a bit for each.
-  template <class M, class... Vs, class Mask>
-  static constexpr u32 columns_of(bound<M, pack<Vs...>, Mask> const*) {
-    return (columns_in<Mask> | ... | columns_in<Vs>);
-  }
-  template <class... Leaves>
-  static constexpr u32 columns_of(program<pack<>, Leaves...> const*) {
-    return (u32(0) | ... | columns_of(static_cast<Leaves const*>(nullptr)));
-  }
-  template <class... Ss>
-  static constexpr u32 columns_of(pack<Ss...> const*) {
-    return (u32(0) | ... | columns_of(static_cast<Ss const*>(nullptr)));
-  }
-  static constexpr int written_only =
-      int(columns_in_memory(static_cast<Columns const*>(nullptr)) & ~columns_of(static_cast<Steps const*>(nullptr)));
+  static constexpr int written_only = int(columns_in_memory(static_cast<Columns const*>(nullptr)) & ~columns_of_lets);
 
   template <bool Keeps>
   static constexpr auto of(Pipe const& p, Chain const& c) {
@@ -346,10 +340,10 @@ bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...>
     return false;
   } else {
     auto const chain = in_order(pack<>{}, all_lets(pipe, pack<>{}));
-    axes_layout const at = Rows::layout(pipe);
+    auto base = computing_rows<Pipe>::base(pipe);
+    axes_layout const at = computing_rows<Pipe>::layout(base, pipe);
     if (why_rows_differ(pipe, chain) != nullptr || at.groups == 0 || at.extent == 0 || at.reduced_axes != 1)
       return false;
-    auto base = rows_of_source(pipe.source);
     auto const nodes = Rows::nodes(chain);
     base.extent = at.extent;
     return computing_rows<Pipe>::choose(pipe, chain, [&](auto keeps) {

@@ -60,10 +60,10 @@ concept runnable_collection = collection<R> && std::same_as<decltype(judge_colle
 /// Whether memory that is written meets a column in another way than element by element.
 template <class Pipe, class... Ts>
 bool overlaps(Pipe const& pipe, pack<Ts*...> const& to) {
-  axes_layout const at = layout_of(pipe.source, nothing_reduced);
+  auto p = program_of_elements(pipe);
+  axes_layout const at = layout_of(p, pipe.source, nothing_reduced);
   if (at.groups == 0)
     return false;
-  auto p = grid_domain(pipe).program;
   gpu::column_place places[max_sources]{};
   places_in_grid(p, at, places);
   bool meets = false;

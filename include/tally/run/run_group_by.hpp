@@ -159,7 +159,7 @@ auto keys_and_answers(Keys keys, Arrays answers) {
 template <bool AnyOrder, class K, int Rank, class Key, class Mask, class Program, class Nodes, class Source>
 auto compute_found(domain<groups_by_any_key<Rank, Key, Mask>, Program, Nodes> const& of, Source const& s, int threads) {
   using Where = groups_by_found_key<Rank, Key, Mask>;
-  axes_layout const at = layout_of(s, Where::is_reduced);
+  axes_layout const at = layout_of(of.program, s, Where::is_reduced);
   if (at.extent > 0)
     check_host_can_read_groups(of.program);
   domain<Where, Program, Nodes> d{{of.where.key, of.where.mask, {0}}, of.program, of.nodes};
@@ -226,7 +226,7 @@ auto compute_found_on_gpu(keyed_domain<Where, Program, Nodes, Direct> const& of,
   using K = key_type_of<Where, Program>;
   using Numbered = groups_by_number<Where, Word>;
   static gpu::kernels_of<find_keys_plan> kernels;
-  axes_layout const at = layout_of(s, Numbered::type::is_reduced);
+  axes_layout const at = layout_of(of.program, s, Numbered::type::is_reduced);
   auto d = keyed_by(Numbered::among(of.where, {}, 0), of);
   typename types::read read{of.program.columns, at.extent, 0, {}};
   gpu::find_keys_request r{&types::type(), &kernels, &read, &of.where, {}, {facts_of(read, target{}, c), at, int(sizeof(K))}, place.ordinal, place.queue};

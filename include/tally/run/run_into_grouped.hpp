@@ -259,7 +259,7 @@ bool written_by_kernel(R const& r, Outputs const& outputs, on::gpu_place where, 
     if constexpr (is_along_axes<Domain> && !any_checked(leaves_of<decltype(Domain::program)>)) {
       using Program = decltype(Domain::program);
       using Where = decltype(Domain::where);
-      axes_layout const at = layout_of(r.pipe.source, Where::is_reduced);
+      axes_layout const at = layout_of(d.program, r.pipe.source, Where::is_reduced);
       if (gpu::device_count() == 0 || at.groups == 0 || at.extent == 0 || Program::leaf_count == 0)
         return false;
       check_folds(d.program.leaves);

@@ -95,7 +95,7 @@ inline constexpr bool is_sorted = !has_exact_folds<Keyed> && !(AsTheyAre && all_
 
 template <bool AnyOrder, class Where, class Program, class Nodes, class Source>
 auto compute_bins(domain<Where, Program, Nodes> const& d, Source const& s, int threads) {
-  axes_layout const at = layout_of(s, Where::is_reduced);
+  axes_layout const at = layout_of(d.program, s, Where::is_reduced);
   check_bins(d.where, at.groups);
   if (at.groups > 0 && at.extent > 0)
     check_host_can_read_groups(d.program);
@@ -236,7 +236,7 @@ public:
     if (gpu::device_count() == 0)
       throw no_gpu(gpu::why_no_device());
     static kernels_by_key<Sorted> kernels;
-    axes_layout const at = layout_of(s, Where::is_reduced);
+    axes_layout const at = layout_of(d.program, s, Where::is_reduced);
     check_bins(d.where, at.groups);
     extents_of_bins(d.where, s, extents_);
     slots_ = d.where.bins * at.groups;
@@ -275,7 +275,7 @@ private:
 /// Whether a GPU takes the folds of `exactly` instead of those of `direct`, which it could take as they are.
 template <class Direct, class Exact, class Source>
 bool takes_exact(Direct const& direct, Exact const& exactly, Source const& s, on::gpu_place place, contract c) {
-  axes_layout const at = layout_of(s, std::remove_cvref_t<decltype(direct.where)>::is_reduced);
+  axes_layout const at = layout_of(direct.program, s, std::remove_cvref_t<decltype(direct.where)>::is_reduced);
   if (at.groups == 0 || at.extent == 0 || direct.where.bins <= 0 || gpu::device_count() == 0)
     return false;
   target const t = gpu::target_of(place.ordinal < 0 ? 0 : place.ordinal);

@@ -109,9 +109,9 @@ struct matrix_layout {
   axes_layout columns;
   bool batched;
 };
-template <mixed_items At, class Source>
-constexpr matrix_layout layout_of_matrix(Source const& s) {
-  matrix_layout m{layout_of(s, [](int k) { return (At.down >> k & 1) != 0; }), false};
+template <mixed_items At, class Program, class Source>
+constexpr matrix_layout layout_of_matrix(Program const& p, Source const& s) {
+  matrix_layout m{layout_of(p, s, [](int k) { return (At.down >> k & 1) != 0; }), false};
   axes_layout& at = m.columns;
   if constexpr (At.batch != 0) {
     i64 matrices = 1;
@@ -139,28 +139,33 @@ auto columns_of_items([[maybe_unused]] Folds const& items, Pipe const& pipe) {
   else
     return bind_domain(groups_along_axes<rank_of<std::remove_cvref_t<decltype(pipe.source)>>, At.down>{}, pipe, pack<>{});
 }
+/// A domain of nothing but leaves.
+template <class Leaves>
+auto domain_of_leaves(Leaves const& leaves) {
+  auto const all = with_leaves(pack<>{}, leaves);
+  return domain<int, std::remove_cvref_t<decltype(all)>, pack<>>{0, all, {}};
+}
 /// The rows' domain, or one of no folds.
-template <int Item, class Folds, class Pipe, class Columns>
-auto rows_of_items(Folds const& items, Pipe const& pipe, [[maybe_unused]] Columns const& columns) {
-  if constexpr (Item >= 0) {
+template <int Item, class Folds, class Pipe>
+auto rows_of_items([[maybe_unused]] Folds const& items, [[maybe_unused]] Pipe const& pipe) {
+  if constexpr (Item >= 0)
     return get<Item>(items).bind(pipe);
-  } else {
-    auto const none = with_leaves(columns, pack<>{});
-    return domain<int, std::remove_cvref_t<decltype(none)>, pack<>>{0, none, {}};
-  }
+  else
+    return domain_of_leaves(pack<>{});
 }
-
 /// The total's domain: every matrix of a batch where an item folds those, else the whole, whose answers are made elsewhere of these leaves.
-template <mixed_items At, class Folds, class Pipe, class Columns, class Leaves>
-auto total_of_items([[maybe_unused]] Folds const& items, [[maybe_unused]] Pipe const& pipe, Columns const& columns, [[maybe_unused]] Leaves const& whole) {
-  if constexpr (At.each >= 0) {
+template <mixed_items At, class Folds, class Pipe, class Leaves>
+auto total_of_items([[maybe_unused]] Folds const& items, [[maybe_unused]] Pipe const& pipe, [[maybe_unused]] Leaves const& whole) {
+  if constexpr (At.each >= 0)
     return get<At.each>(items).bind(pipe);
-  } else {
-    auto const all = with_leaves(columns, whole);
-    return domain<int, std::remove_cvref_t<decltype(all)>, pack<>>{0, all, {}};
-  }
+  else
+    return domain_of_leaves(whole);
 }
-
+/// The same domain over other columns.
+template <class Columns, class Where, class Own, class... Leaves, class Nodes>
+auto over_columns(Columns const& columns, domain<Where, program<Own, Leaves...>, Nodes> const& d) {
+  return domain<Where, program<Columns, Leaves...>, Nodes>{d.where, {columns, d.program.extent, d.program.first, d.program.leaves}, d.nodes};
+}
 /// The columns, rows and total of a matrix as one read, with folds by key beside them that have Keyed types. A total with nodes is that of every matrix of a
 /// batch.
 template <class ColumnDomain, class RowDomain, class TotalDomain, class Keyed = keyed_domains<pack<>>>
@@ -316,19 +321,38 @@ private:
   gpu::readback states_;
 };
 
+/// The columns, rows and total of a matrix, all over the columns that any of them reads or that Keyed read.
+template <class ColumnDomain, class RowDomain, class TotalDomain>
+struct matrix_domains {
+  ColumnDomain columns;
+  RowDomain rows;
+  TotalDomain total;
+  template <class Keyed>
+  using read = mixed_read<ColumnDomain, RowDomain, TotalDomain, Keyed>;
+};
+template <mixed_items At, class Keyed = keyed_domains<pack<>>, class Folds, class Pipe, class Leaves>
+auto domains_of_matrix(Folds const& items, Pipe const& pipe, Leaves const& whole) {
+  auto const columns = columns_of_items<At>(items, pipe);
+  auto const rows = rows_of_items<At.rows>(items, pipe);
+  auto const total = total_of_items<At>(items, pipe, whole);
+  constexpr u32 named = columns_folded<std::remove_cvref_t<decltype(columns.program)>> | columns_folded<std::remove_cvref_t<decltype(rows.program)>> |
+                        columns_folded<std::remove_cvref_t<decltype(total.program)>> | Keyed::columns;
+  auto const read = columns_read<named>(bare_columns(pipe.source));
+  using of = matrix_domains<decltype(over_columns(read, columns)), decltype(over_columns(read, rows)), decltype(over_columns(read, total))>;
+  return of{over_columns(read, columns), over_columns(read, rows), over_columns(read, total)};
+}
+
 /// The read of the items of a grouped reduction, over a pipe, whose folds of the whole have these leaves, which are read apart where every matrix of a batch
 /// is folded; `c` stands where it may join.
 template <mixed_items At, class Keyed = keyed_domains<pack<>>, class Folds, class Pipe, class Leaves>
 auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on::gpu_place where, contract c, bool queued = false,
                    gpu::keys_of_read* keys = nullptr) {
-  auto const columns = columns_of_items<At>(items, pipe);
-  auto const rows = rows_of_items<At.rows>(items, pipe, columns.program.columns);
-  check_folds(columns.program.leaves);
-  check_folds(rows.program.leaves);
-  auto const total = total_of_items<At>(items, pipe, columns.program.columns, whole);
-  check_folds(total.program.leaves);
-  return mixed_read<std::remove_cvref_t<decltype(columns)>, std::remove_cvref_t<decltype(rows)>, std::remove_cvref_t<decltype(total)>, Keyed>(
-      columns, rows, total, layout_of_matrix<At>(pipe.source), where, c, queued, keys);
+  auto const of = domains_of_matrix<At, Keyed>(items, pipe, whole);
+  check_folds(of.columns.program.leaves);
+  check_folds(of.rows.program.leaves);
+  check_folds(of.total.program.leaves);
+  using read = typename std::remove_cvref_t<decltype(of)>::template read<Keyed>;
+  return read(of.columns, of.rows, of.total, layout_of_matrix<At>(of.columns.program, pipe.source), where, c, queued, keys);
 }
 
 } // namespace tally::inline v0::detail

@@ -279,7 +279,7 @@ class axes_on_gpu<domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes..
 
 public:
   template <class Source>
-  axes_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where, contract c) : d_(d), at_(layout_of(s, Where::is_reduced)) {
+  axes_on_gpu(domain<Where, Program, pack<Nodes...>> const& d, Source const& s, on::gpu_place where, contract c) : d_(d), at_(layout_of(d.program, s, Where::is_reduced)) {
     if (gpu::device_count() == 0)
       throw no_gpu(gpu::why_no_device());
     kept_extents(Where{}, s, extents_);
@@ -380,7 +380,7 @@ class groups_on_host<domain<groups_along_axes<Rank, Reduced>, Program, pack<Node
 
 public:
   template <class Source>
-  groups_on_host(domain<Where, Program, pack<Nodes...>> const& d, Source const& s) : d_(d), at_(layout_of(s, Where::is_reduced)), rooms_(rooms_for(s)) {}
+  groups_on_host(domain<Where, Program, pack<Nodes...>> const& d, Source const& s) : d_(d), at_(layout_of(d.program, s, Where::is_reduced)), rooms_(rooms_for(s)) {}
   groups_on_host(groups_on_host const&) = delete;
   Program const& program() const { return d_.program; }
   axes_layout const& at() const { return at_; }
