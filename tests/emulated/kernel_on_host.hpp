@@ -311,6 +311,14 @@ T __ldcs(T const* at) {
   return *at;
 }
 template <class T>
+T __ldcg(T const* at) {
+  return *at;
+}
+template <class T, class U>
+void __stcg(T* at, U value) {
+  *at = static_cast<T>(value);
+}
+template <class T>
 T __ldg(T const* at) {
   return *at;
 }
@@ -331,6 +339,9 @@ T atomicAdd(T* at, U by) {
 template <class T, class U>
 T atomicOr(T* at, U bits) {
   return changed(at, [&](T old) { return static_cast<T>(old | static_cast<T>(bits)); });
+}
+inline unsigned atomicInc(unsigned* at, unsigned last) {
+  return changed(at, [&](unsigned old) { return old >= last ? 0 : old + 1; });
 }
 template <class T, class U>
 T atomicMin(T* at, U other) {

@@ -41,6 +41,11 @@ private:
   tally::gpu::device_memory memory_;
   std::size_t size_;
 };
+/// The same memory as a column.
+template <class T>
+auto lying_in(on_device<T> const& d) {
+  return tally::device(d.data(), d.size());
+}
 
 /// Numbers of many magnitudes, so that every other order of a sum has other bits.
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Segments and batches on a GPU: bit for bit the answers of the CPU, whatever the sizes, the offsets and the folds.
+// Segments on a GPU: bit for bit the answers of the CPU, whatever the sizes, the offsets and the folds.
 #include "fold/own_folds.hpp"
 #include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
@@ -14,12 +14,6 @@
 using namespace tally;
 
 namespace {
-
-/// A column in device memory.
-template <class T>
-auto lying_in(on_device<T> const& d) {
-  return device(d.data(), d.size());
-}
 
 template <class Offset>
 std::vector<Offset> offsets_of(std::vector<i64> const& sizes, i64 from = 0) {
@@ -182,54 +176,4 @@ TEST_CASE("a checked sum that overflows in a segment is an overflow on the devic
   same_on_both<3>(from(x) | by_segment(apart, sum.checked()));
   CHECK_THROWS_AS(run(from(x) | by_segment(together, sum.checked()), on::gpu), overflow);
   same_on_both<3>(from(x) | by_segment(apart, sum.checked()));
-}
-
-TEST_CASE("many reductions in one launch have the answers they have alone") {
-  if (no_kernels()) return;
-  std::vector<std::vector<float>> columns;
-  for (std::size_t k = 0; k < 1000; ++k)
-    columns.push_back(uneven_numbers<float>(k % 13 == 0 ? 0 : k * 37 % 20000, unsigned(k)));
-  for (std::size_t const n : {1u, 4096u, 4097u, 262144u, 262145u, 3000000u, 17000001u})
-    columns.push_back(uneven_numbers<float>(n, unsigned(n)));
-  std::vector<on_device<float>> there;
-  for (auto const& c : columns)
-    there.emplace_back(c);
-  auto const of = [](auto const& column, float above) {
-    return from(column) | filter(_1 > above) | reduce(sum, count, variance.or_else(0.f), argmax.or_else(-1), own_rows_in_order, own_lanes_side_by_side);
-  };
-  std::vector<decltype(of(columns[0], 0.f))> at_home;
-  std::vector<decltype(of(lying_in(there[0]), 0.f))> on_gpu;
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    at_home.push_back(of(columns[k], float(k)));
-    on_gpu.push_back(of(lying_in(there[k]), float(k)));
-  }
-  auto const host = run(at_home, on::cpu);
-  for (int again = 0; again < 3; ++again) {
-    auto const device = run(on_gpu);
-    for (std::size_t k = 0; k < host.size(); ++k) {
-      CAPTURE(columns[k].size());
-      CHECK(same_arrays(host[k], device[k]));
-    }
-  }
-  std::vector<decltype(from(columns[0]) | reduce(sum, mean.or_else(0.f)))> staged;
-  for (std::size_t k = 1; k < 40; ++k)
-    staged.push_back(from(columns[k]) | reduce(sum, mean.or_else(0.f)));
-  auto const device = run(staged, on::gpu, exact);
-  auto const exactly = run(staged, on::cpu, exact);
-  for (std::size_t k = 0; k < staged.size(); ++k)
-    CHECK(same_arrays(exactly[k], device[k]));
-}
-
-TEST_CASE("a batch of different reductions goes to the device together") {
-  if (no_kernels()) return;
-  auto const x = uneven_numbers<float>(300001);
-  auto const y = uneven_numbers<float>(7);
-  std::vector<int> const offsets{0, 5, 70000, 300001};
-  on_device const d(x);
-  auto const all_of_it = batch(from(x) | sum, from(y) | reduce(min, max), from(x) | by_segment(offsets, sum), from(y) | count);
-  auto const host = run(all_of_it, on::cpu);
-  CHECK(same_arrays(host, run(all_of_it, on::gpu)));
-  auto const mixed = run(batch(from(lying_in(d)) | sum, from(y) | reduce(min, max)));
-  CHECK(same_arrays(std::get<0>(mixed), std::get<0>(host)));
-  CHECK(same_arrays(std::get<1>(mixed), std::get<1>(host)));
 }

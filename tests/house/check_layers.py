@@ -13,7 +13,7 @@ MAY_INCLUDE = {
     "pipeline": ["fold", "element", "base"],
     "primitive": ["base"],
     "plan": ["primitive", "pipeline", "fold", "element", "base"],
-    "kernel": ["plan/plan.hpp", "plan/facts.hpp", "plan/combinable.hpp", "plan/group_facts.hpp", "plan/axes_plan.hpp", "plan/mixed_plan.hpp", "plan/keys_plan.hpp", "plan/segments_plan.hpp", "plan/segments_read.hpp", "plan/turns_plan.hpp", "plan/one_segment_plan.hpp", "plan/slot_sort_plan.hpp", "plan/partitioned_keys_plan.hpp", "plan/sorted_keys_plan.hpp", "plan/sorted_rows_plan.hpp", "primitive", "fold", "element", "base"],
+    "kernel": ["plan/plan.hpp", "plan/facts.hpp", "plan/combinable.hpp", "plan/group_facts.hpp", "plan/axes_plan.hpp", "plan/mixed_plan.hpp", "plan/keys_plan.hpp", "plan/segments_plan.hpp", "plan/segments_read.hpp", "plan/batch_plan.hpp", "plan/turns_plan.hpp", "plan/one_segment_plan.hpp", "plan/slot_sort_plan.hpp", "plan/partitioned_keys_plan.hpp", "plan/sorted_keys_plan.hpp", "plan/sorted_rows_plan.hpp", "primitive", "fold", "element", "base"],
     "run": ["kernel", "plan", "primitive", "pipeline", "fold", "element", "base"],
 }
 TOP = [*MAY_INCLUDE]  # headers directly in tally/: they stand above all layers

@@ -135,3 +135,34 @@ TEST_CASE("every element and every offset is somebody's, and levels of meetings 
       }
     }
 }
+
+TEST_CASE("programs of one launch have blocks, places and answers of their own, and those that take no part none") {
+  constexpr i64 extents[] = {1000, 0, 1, 300'000, i64(1) << 31};
+  batch_program programs[5];
+  for (int i = 0; i < 5; ++i) programs[i] = {facts_for(from(made_up<float>(extents[i])) | reduce(sum, variance)), 5, 20};
+  auto const p = plan_batch_of_types(programs, 5);
+  i64 blocks = 0, places = 0, answers = 0;
+  for (int i = 0; i < 5; ++i) {
+    auto const& own = p.cut.of[i];
+    CHECK(own.blocks * i64(p.plan.of[i].warps_per_block) >= own.parts);
+    CHECK(own.parts * elements_per_part(programs[i].f, p.plan.of[i]) >= extents[i]);
+    CHECK((own.blocks == 0) == (extents[i] == 0));
+    if (own.blocks == 0) continue;
+    CHECK(own.first_place == places);
+    CHECK(own.first_word == places * 5);
+    CHECK(own.answer == answers);
+    CHECK(own.answer % 16 == 0);
+    blocks += own.blocks;
+    answers += 32;
+    i64 nodes = own.parts;
+    for (int level = 0; nodes > 1; ++level, nodes = (nodes - 1) / parts_that_meet + 1) {
+      CHECK(own.levels.begin[level] >= places - own.first_place);
+      places = own.first_place + own.levels.begin[level] + nodes;
+    }
+    places = i + 1 < 5 && p.cut.of[i + 1].blocks > 0 ? p.cut.of[i + 1].first_place : i + 2 < 5 && p.cut.of[i + 1].blocks == 0 ? p.cut.of[i + 2].first_place : places;
+  }
+  CHECK(p.blocks == blocks);
+  CHECK(p.answer_bytes == answers);
+  CHECK(places <= p.places);
+  CHECK(p.words == 5 * p.places);
+}

@@ -139,6 +139,19 @@ TEST_CASE("folds of every kind, several columns, masks, positions, small types a
   compiles(from(made_up<double>(1 << 20)) | by_segment(offsets, moments<4>), targets::a100, exact);
 }
 
+namespace {
+/// The kernel of a few programs compiles.
+template <class... Programs>
+void compiles_together(target const& chip, Programs const&... programs) {
+  auto const argument = make_pack(programs...);
+  gpu::batch_of_types_request r{{&detail::type_of<Programs>()...}, {{facts_of(programs, chip, contract::reproducible), 1, i64(sizeof(typename Programs::states))}...}, int(sizeof...(Programs)), nullptr,
+                                &detail::definitions_of_all<Programs...>, &argument, sizeof argument, 0, {}};
+  gpu::compiled made;
+  CHECK_NOTHROW(made = gpu::compile(gpu::unit_of(r, plan_batch_of_types(r.programs, r.count).plan), chip.compute_major, chip.compute_minor));
+  CHECK(made.log == "");
+}
+} // namespace
+
 TEST_CASE("a batch compiles for every family") {
   auto const b = tally::bind(from(x) | filter(_1 > 0.f) | reduce(sum, argmax, variance));
   for (auto const& chip : families) {
@@ -148,4 +161,11 @@ TEST_CASE("a batch compiles for every family") {
     CHECK_NOTHROW(made = gpu::compile(gpu::unit_of_batch(detail::type_of<std::remove_cvref_t<decltype(b.program)>>(), plan), chip.compute_major, chip.compute_minor));
     CHECK(made.log == "");
   }
+}
+
+TEST_CASE("a few reductions of any types compile as one kernel") {
+  if (!gpu::can_compile()) return;
+  for (auto const& chip : {targets::a100, targets::h200})
+    compiles_together(chip, bind(from(x) | filter(_1 > 0.f) | reduce(sum, argmax, variance)).program, bind(from(made_up<bf16>(99), made_up<double>(99)) | sum(_1)).program,
+                      bind_exactly(from(x) | reduce(sum)).program, bind(from(x) | reduce(sum)).program, bind(from(x) | reduce(sum)).program);
 }

@@ -5,9 +5,7 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
-#include <tally/fold/segments.hpp>
-#include <tally/kernel/part_meeting.cuh>
-#include <tally/kernel/warp_leaf.cuh>
+#include <tally/kernel/warp_parts.cuh>
 
 namespace tally::inline v0::kernel {
 
@@ -37,14 +35,12 @@ __global__ void __launch_bounds__(P.threads_per_block())
   i64 const item = item_of_part(first_part, items, part, lane);
   Program const p = programs[item];
   i64 const first = first_part[item], k = part - first, of_item = first_part[item + 1] - first;
-  i64 const leaves = (p.extent - 1) / shape_of<Program>.elements() + 1, left = leaves - k * P.leaves_per_part;
-  auto s = fold_leaves_by_warp<P.rows_in_flight, P.leaves_per_part>(p, segment_rows<Program>{p, 0}, p.extent, k * P.leaves_per_part,
-                                                                    left < P.leaves_per_part ? int(left) : P.leaves_per_part, lane);
+  typename Program::states s;
   // an item has at most one node more on a level than its parts there, so its number keeps it apart from its neighbours
   auto const place = [&](int level, i64 node) {
     return levels.begin[level] + (first >> level * levels_of(parts_that_meet)) + item + node;
   };
-  if (meet_parts(p, meeting_room<Program>{parts, arrivals}, of_item, k, lane, s, place) && lane == 0)
+  if (fold_part<P>(p, meeting_room<Program>{parts, arrivals}, of_item, k, lane, s, place) && lane == 0)
     answers[item] = s;
 }
 

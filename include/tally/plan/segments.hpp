@@ -143,25 +143,4 @@ constexpr segments_launch cut_segments(facts const& f, segments_plan const& p, i
   return out;
 }
 
-/// Plans the kernel of a batch: shorter parts, because a small reduction is done when its longest part is.
-constexpr segments_plan make_batch_plan(facts const& f) {
-  segments_plan p = make_segments_plan(f);
-  p.in_windows = false;
-  p.warps_per_block = 4;
-  p.leaves_per_part = 4;
-  return p;
-}
-/// The places that meetings of `items` programs need, which have `parts` parts together and `most` at most.
-constexpr i64 cut_batch(i64 items, i64 parts, i64 most, meeting_levels& levels) {
-  i64 places = 0;
-  for (int l = 0; l < max_meeting_levels; ++l) {
-    levels.begin[l] = places;
-    if (most > 1)
-      places += parts + items + 1;
-    parts /= parts_that_meet;
-    most = (most - 1) / parts_that_meet + 1;
-  }
-  return places;
-}
-
 } // namespace tally::inline v0

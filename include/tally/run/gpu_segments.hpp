@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The doors to the routes of segments and of batches on a GPU. Layer 5. Planning, compiling, staging and launching are compiled in
+// The door to the route of segments on a GPU. Layer 5. Planning, compiling, staging and launching are compiled in
 // dsl/gpu/segments.cpp.
 #pragma once
 
@@ -45,22 +45,5 @@ segments_faults faults_of(segments_request const& r);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p);
 
-
-/// Full reductions of one type, in one launch.
-struct batch_request {
-  program_type const* type;
-  kernels_of<segments_plan>* kernels;
-  void const* programs; ///< one after the other in host memory; their columns are in memory that the device reads
-  i64 const* extents;
-  i64 items; ///< one at least, not all without elements
-  facts f;
-  int ordinal; ///< of the device that runs it
-  stream_ref stream;
-};
-/// Computes them and waits: the states of all programs lie in the slot, one after the other, except those without elements, which are
-/// not written. Throws the typed errors of compiling and launching.
-result_slot compute(batch_request const& r);
-/// The translation unit for a plan, for tests.
-unit unit_of_batch(program_type const& t, segments_plan const& p);
 
 } // namespace tally::inline v0::gpu

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <tally/pipeline/batch.hpp>
-#include <tally/run/gpu_segments.hpp>
+#include <tally/run/batch_of_types.hpp>
 #include <tally/run/run_grouped.hpp>
 
 namespace tally::inline v0 {
@@ -46,9 +46,13 @@ public:
   void compute(Place where, contract c) {
     states_ = tally::compute(bound_.program, where, c);
   }
+  /// Another launch has it.
+  void is_taken() { taken_ = true; }
   /// Queues it where it goes to a GPU; false where it does not.
   template <class Place>
   bool begin([[maybe_unused]] Place where, [[maybe_unused]] contract c) {
+    if (taken_)
+      return true;
     if constexpr (!std::same_as<Place, on::cpu_place> && decltype(bound_.program)::lowerable)
       if (int const ordinal = ordinal_in(where); ordinal >= 0) {
         if (bound_.program.extent > 0) {
@@ -89,6 +93,7 @@ private:
   decltype(bind_for<Options...>(std::declval<R const&>())) bound_;
   typename decltype(bound_.program)::states states_;
   gpu::queued_run queued_{};
+  bool taken_ = false;
 };
 /// One with groupings: its arrays are computed by all cores, or by a GPU, when its turn comes.
 template <grouped_reduction R, class... Options>
@@ -182,7 +187,6 @@ void check_place([[maybe_unused]] Place where) {
 /// Computes reductions of any types: folds of the whole source on GPUs are queued before the host folds others, groupings are run in their turn.
 template <class Place, class Visit>
 void compute_mixed(i64 count, Place where, contract c, Visit const& visit) {
-  check_place(where);
   std::vector<i64> at_home;
   for (i64 k = 0; k < count; ++k)
     visit(k, [&](auto& one) { one.begin(where, c) ? void() : at_home.push_back(k); });
@@ -194,7 +198,6 @@ void compute_mixed(i64 count, Place where, contract c, Visit const& visit) {
 /// Computes reductions of one type.
 template <class Underway, class Place>
 void compute_alike(std::vector<Underway>& items, Place where, contract c) {
-  check_place(where);
   std::vector<i64> at_home;
   std::vector<Underway*> of_gpu[gpu::max_devices];
   for (std::size_t k = 0; k < items.size(); ++k)
@@ -219,6 +222,7 @@ auto run_alike(R const* reductions, std::size_t count, Options... options) {
   items.reserve(count);
   for (std::size_t k = 0; k < count; ++k)
     items.emplace_back(reductions[k]);
+  check_place(place_in(options...));
   if constexpr (is_grouped<R>)
     compute_mixed(static_cast<i64>(count), place_in(options...), contract_in(options...),
                   [&](i64 k, auto const& f) { f(items[static_cast<std::size_t>(k)]); });
@@ -239,10 +243,14 @@ template <class... Rs, class... Options>
   requires detail::runnable_batch<pack<Rs...>, Options...>
 auto run(batched<Rs...> const& b, Options... options) {
   auto items = unpack([](auto const&... r) { return std::tuple(detail::underway<std::remove_cvref_t<decltype(r)>, Options...>(r)...); }, b.reductions);
-  detail::compute_mixed(i64(sizeof...(Rs)), detail::place_in(options...), detail::contract_in(options...),
-                        [&](i64 k, auto const& f) {
-                          for_each_index<int(sizeof...(Rs))>([&](auto i) { k == i ? f(std::get<i>(items)) : void(); });
-                        });
+  auto const where = detail::place_in(options...);
+  auto const c = detail::contract_in(options...);
+  detail::check_place(where);
+  auto together = detail::batch_of_types_in(items, where, c);
+  detail::compute_mixed(i64(sizeof...(Rs)), where, c, [&](i64 k, auto const& f) {
+    for_each_index<int(sizeof...(Rs))>([&](auto i) { k == i ? f(std::get<i>(items)) : void(); });
+  });
+  together.finish();
   return std::apply([](auto&... one) { return std::tuple(one.answers()...); }, items);
 }
 
