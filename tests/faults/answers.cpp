@@ -107,11 +107,15 @@ TEST_SUITE("fake driver" * doctest::skip()) {
           }) == 2);
     CHECK(looks([] { gpu::readback const none; }) == 0);
     fake.kernel = [](void**) {};
-    auto const column = from(device(static_cast<float const*>(of.memory.data()), of.rows));
-    auto const two = [&] { return run(batch(column | sum, column | max), on::gpu); };
-    (void)two();
-    fake.answers["launch"] = {0, 719}; // the first is queued, the second fails
-    CHECK(looks([&] { CHECK_THROWS_AS(two(), error); }) >= 1);
+    auto const column = from(device(static_cast<float const*>(of.memory.data()), of.rows)), large = from(device(static_cast<float const*>(of.memory.data()), i64(1) << 20));
+    auto const launches_twice = [&](auto const& several) {
+      (void)run(several, on::gpu);
+      fake.answers["launch"] = {0, 719}; // the first is queued, the second fails
+      CHECK(looks([&] { CHECK_THROWS_AS(run(several, on::gpu), error); }) >= 1);
+      fake.answers.erase("launch");
+    };
+    launches_twice(batch(large | sum, large | max));
+    launches_twice(batch(column | sum, column | max, large | sum)); // two share a launch
   }
 
   TEST_CASE("answers: a run under capture, no page-locked memory, a launch that fails and a device that breaks are errors, and the next run works") {

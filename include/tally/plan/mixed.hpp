@@ -56,14 +56,28 @@ constexpr bool is_by_matrix(mixed_facts const& f) {
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
 constexpr int least_quarters_of_tile(bool shifted) { return shifted ? 3 : 2; }
 
+/// Rows that the tiles of a matrix have places for: its own where it is short, or as long as a leaf; else lanes are a power of two long.
+constexpr i64 rows_of_tiles(mixed_facts const& f) {
+  i64 const lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, width = f.of.elements_per_leaf();
+  return rows <= lanes || rows >= width ? rows : least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes);
+}
 /// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and half of the tiles' places too of
 /// small elements and of rows that have to be shifted, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
 /// 392, 718, 2048 x 32 x 4096 665, 738; bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369,
 /// 300 x 720 x 1280 413, 378; f32 300 x 720 x 1280 476, 731, 300 x 720 x 1279 687, 747, which two of the three take 500 for apart (H200, 2026-11-29, docs/measured/mixed_h200.md).
 constexpr bool fills_tiles(mixed_facts const& f, bool shifted) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, columns = axis_beside(f).extent;
-  i64 const there = rows <= lanes || rows >= width ? rows : least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes);
-  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !shifted) || 2 * rows * columns >= there * ((columns - 1) / width + 1) * width);
+  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !shifted) || 2 * rows * columns >= rows_of_tiles(f) * ((columns - 1) / width + 1) * width);
+}
+
+/// Bytes from which a read takes much longer than its launch (reckoned).
+inline constexpr i64 bytes_of_long_read = i64(1) << 26;
+/// Whether nothing but columns and the whole is folded, of elements of 2 bytes at the most, and rows do not fill their tiles: a read each takes no longer, if they are
+/// long. bf16, sums, us in one read and in two: 640 x 413696 289, 251; 896 x 294912 245, 246; 1280 x 206848 305, 243; 1536 x 172032 279, 244; 1920 x 137216 249, 258; 2048 x
+/// 129024, which fill them, 170, 244; with rows too 250 to 313 and 363 to 379; f32 640 x 413696 444, 472 (H200, 2026-11-29, docs/measured/mixed_h200.md).
+constexpr bool are_as_quick_apart(mixed_facts const& f) {
+  return f.of.lanes_per_group > 4 && f.folds_columns && f.total && !f.rows && f.bytes_beside == 0 && f.columns.extent < rows_of_tiles(f) &&
+         f.columns.extent * f.columns.groups * f.of.bytes_per_row() >= bytes_of_long_read;
 }
 
 /// Whether one read can do it.
@@ -96,6 +110,8 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("checked sums tell of their overflow beside their answers");
   if (4 * beside.extent < least_quarters_of_tile(shifted) * width || !fills_tiles(f, shifted))
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
+  if (are_as_quick_apart(f))
+    return no("columns and the whole of {0} rows of elements so small, which do not fill their tiles, take no longer in a read each", down.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);
   return true;
