@@ -145,7 +145,7 @@ template <class... Programs>
 void compiles_together(target const& chip, Programs const&... programs) {
   auto const argument = make_pack(programs...);
   gpu::batch_of_types_request r{{&detail::type_of<Programs>()...}, {{facts_of(programs, chip, contract::reproducible), 1, i64(sizeof(typename Programs::states))}...}, int(sizeof...(Programs)), nullptr,
-                                &detail::definitions_of_all<Programs...>, &argument, sizeof argument, 0, {}};
+                                &definitions_of<Programs...>, &argument, sizeof argument, 0, {}};
   gpu::compiled made;
   CHECK_NOTHROW(made = gpu::compile(gpu::unit_of(r, plan_batch_of_types(r.programs, r.count).plan), chip.compute_major, chip.compute_minor));
   CHECK(made.log == "");

@@ -12,14 +12,6 @@
 
 namespace tally::inline v0::detail {
 
-/// Device text that programs need together.
-template <class... Programs>
-[[gnu::cold]] std::string definitions_of_all() {
-  definitions d;
-  (text_in<Programs>::collect(d), ...);
-  return d.structs + d.functions;
-}
-
 /// The programs of a batch that may share a launch: those that fold something, by kernels.
 template <class Underway>
 constexpr auto program_in_batch() {
@@ -115,7 +107,7 @@ private:
   void queue([[maybe_unused]] Place where, contract c) {
     static gpu::kernels_of<batch_of_types_plan> kernels;
     Argument programs = unpack_programs();
-    gpu::batch_of_types_request r{{&type_of<Programs>()...}, {}, count, &kernels, &definitions_of_all<Programs...>, &programs, sizeof programs, ordinal_, {}};
+    gpu::batch_of_types_request r{{&type_of<Programs>()...}, {}, count, &kernels, &definitions_of<Programs...>, &programs, sizeof programs, ordinal_, {}};
     if constexpr (std::same_as<Place, on::gpu_place>)
       r.stream = where.queue;
     for_each_item([&](auto i, auto& item) {

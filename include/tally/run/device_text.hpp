@@ -75,11 +75,11 @@ struct text_in<program<pack<Columns...>, Leaves...>> {
 };
 } // namespace detail
 
-/// All definitions the program's type needs.
-template <class Program>
+/// All definitions that the types of programs need, each once.
+template <class... Programs>
 [[gnu::cold]] std::string definitions_of() {
   definitions d;
-  detail::text_in<Program>::collect(d);
+  (detail::text_in<Programs>::collect(d), ...);
   return d.structs + d.functions;
 }
 
