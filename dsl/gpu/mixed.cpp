@@ -32,9 +32,6 @@ std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
          rounded(cut.chunks * rows, along) + rounded(cut.chunk_groups() * rows, along) +
          rounded(cut.parts_of_wholes, r.total_type->states_bytes) + rounded(cut.wholes * cut.groups_of_whole, r.total_type->states_bytes);
 }
-std::size_t arrivals(mixed_cut const& cut) {
-  return static_cast<std::size_t>(cut.matrices * (i64(cut.chunks) * (cut.slot_groups() + 1) + i64(cut.slots()) * (cut.chunk_groups() + 1) + cut.bands) + cut.wholes);
-}
 
 /// Launches behind others of its kind.
 void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order,
@@ -82,7 +79,7 @@ void enqueue(mixed_request& r, mixed_planned const& chosen) {
     void* scratch;
     void* counters;
   } places{workspace(r.ordinal, r.stream, scratch_bytes(r, chosen.cut), workspace_kind::scratch),
-           workspace(r.ordinal, r.stream, 4 * arrivals(chosen.cut), workspace_kind::zeros)};
+           workspace(r.ordinal, r.stream, 4 * static_cast<std::size_t>(chosen.cut.arrivals()), workspace_kind::zeros)};
   void* const head = chosen.plan.reads_ahead ? workspace(r.ordinal, r.stream, head_bytes) : nullptr;
   if (!r.launches) return;
   auto cut = chosen.cut;

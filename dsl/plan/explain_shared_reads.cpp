@@ -193,7 +193,7 @@ void word_matrix(grouped_description& d) {
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
                         d.joined.plan.bytes_per_copy == 0
                             ? formatted("a ring of {} tiles copied ahead in bulk{}", d.joined.plan.stages,
-                                        d.joined.plan.shifted ? ", in the pieces of 16 B around rows that begin anywhere" : "")
+                                        d.joined.plan.begins_anywhere ? ", in the pieces of 16 B around rows that begin anywhere" : "")
                             : formatted("a ring of {} tiles that threads copy ahead, {} B at once", d.joined.plan.stages, d.joined.plan.bytes_per_copy));
     one.why_not.clear();
     for (std::size_t c = 0; c < one.of.sources.size(); ++c) {

@@ -40,8 +40,11 @@ auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
     return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean));
 }
 
+/// Whether rows whose parts of the whole are folded together are what the planner says, or those of a unit's neighbouring lanes, as in matrices of more columns.
+enum class runs { planned, of_units };
+
 /// Launches what the planner makes of sums of columns, rows and all; true where their answers are those of the CPU.
-template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie = lie::behind>
+template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie = lie::behind, runs Runs = runs::planned>
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
@@ -87,12 +90,18 @@ bool folds() {
   }();
   CHECK(planned.joins);
   CHECK(planned.total_joins() == whole_too);
-  auto const& cut = planned.cut;
+  auto cut = planned.cut;
+  if (Runs == runs::of_units) {
+    CHECK(cut.splits > 1);
+    cut.rows_of_run = cut.lanes_of_unit;
+    cut.slots_of_run = 1;
+    cut.runs = (Rows - 1) / cut.rows_of_run + 1;
+  }
   columns.program.extent = Rows;
   total.extent = (each ? 1 : Matrices) * Rows * Columns;
   i64 const states = sizeof(pack<typename Down::states, typename Across::states, typename Total::states>);
   std::vector<unsigned char> scratch(static_cast<std::size_t>(states * (Matrices * (2 * cut.slots() * Columns + 2 * cut.chunks * Rows) + cut.parts_of_wholes + cut.wholes * cut.groups_of_whole) + 6 * 256 + 16), 0x55);
-  std::vector<u32> arrivals(static_cast<std::size_t>(Matrices * (cut.chunks * (cut.slot_groups() + 1) + cut.slots() * (cut.chunk_groups() + 1) + cut.bands) + cut.wholes));
+  std::vector<u32> arrivals(static_cast<std::size_t>(cut.arrivals()));
   std::vector<char> room(static_cast<std::size_t>(planned.shared_bytes) + 128 + 4096, 0x55); // more behind what was asked for, which stays as it is
   emulated::shared_begin = room.data() + (128 - reinterpret_cast<u64>(room.data()) % 128);
   unsigned char* const aligned = scratch.data() + (16 - reinterpret_cast<u64>(scratch.data()) % 16);
@@ -124,7 +133,7 @@ bool folds() {
 
 TEST_CASE("rows that are subtrees of the whole, whose leaves are its own, and that begin anywhere") {
   folds<float, 150, 2048, true>();
-  folds<float, 150, 3072, true>();
+  folds<float, 150, 3072, true, 1, lie::behind, runs::of_units>();
   folds<float, 1100, 1027, true>();
   folds<float, 2100, 1030, true>();
 }
@@ -154,8 +163,8 @@ TEST_CASE("matrices of a batch, one behind the other or row by row in turn") {
 TEST_CASE("the whole of every matrix of a batch, of rows, of their leaves and of leaves that begin anywhere") {
   folds<float, 150, 2048, true, 3, lie::each_behind>();
   folds<float, 1100, 1024, true, 3, lie::each_behind>();
-  folds<float, 300, 3072, true, 3, lie::each_behind>();
-  folds<float, 256, 1100, true, 3, lie::each_behind>(); // 275 leaves a matrix
+  folds<float, 300, 3072, true, 3, lie::each_behind, runs::of_units>();
+  folds<float, 256, 1100, true, 3, lie::each_behind, runs::of_units>(); // 275 leaves a matrix
   folds<float, 1280, 772, true, 2, lie::each_behind>();
   folds<float, 150, 2048, true, 3, lie::each_in_turn>();
   folds<float, 100, 3072, true, 3, lie::each_in_turn>();

@@ -43,7 +43,7 @@ TEST_CASE("columns, rows and total of matrices of every shape have the bits of t
     CHECK(p.joins);
     CHECK(p.total_joins());
     CHECK(p.plan.whole == m.whole);
-    CHECK(p.plan.shifted == (m.columns % 4 != 0));
+    CHECK(p.plan.begins_anywhere == (m.columns % 4 != 0));
     auto const host = run(on_host, on::cpu);
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));
     CHECK(same_arrays(host, run(on_gpu, on::gpu)));

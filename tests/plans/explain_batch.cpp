@@ -39,19 +39,6 @@ TEST_CASE("matrices whose rows lie in turn are one read, and axes that follow ea
   CHECK(says(both.details().domains[0].cut, "64 matrices"));
 }
 
-TEST_CASE("columns and the whole of small elements are read apart where rows do not fill their tiles and the read is long") {
-  bf16 const* const x = made_up::address<bf16>();
-  auto const reads = [&](i64 rows, i64 columns, auto... folds) { return explain(from(shaped(x, rows, columns)) | reduce(folds...), targets::h200).details().passes(); };
-  CHECK(reads(1280, 206848, over<0>(sum), sum) == 2);
-  CHECK(reads(1280, 206848, over<0>(sum), over<1>(sum), sum) == 1);
-  CHECK(reads(1280, 206848, over<0>(sum), sum, histogram(even_bins(cast<float>(_1), 0, 1, 64))) == 1);
-  CHECK(reads(1024, 206848, over<0>(sum), sum) == 1);
-  CHECK(reads(2048, 129024, over<0>(sum), sum) == 1);
-  CHECK(reads(1280, 16384, over<0>(sum), sum) == 1); // launches count for more
-  auto const e = explain(from(shaped(x, 1280, 206848)) | reduce(over<0>(sum), sum), targets::h200);
-  CHECK(refuses(e.details().why_not, "one read", "do not fill their tiles"));
-}
-
 TEST_CASE("what a batch does not join says why") {
   auto const all_too = of_images(over<1>(sum), over<2>(sum), over<1, 2>(mean), sum);
   CHECK(reads_of(all_too) == 2);

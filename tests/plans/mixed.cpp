@@ -69,28 +69,55 @@ TEST_CASE("whole bands are the units where they fill the chip, parts of them whe
   }
 }
 
+TEST_CASE("parts of the whole are folded as soon as a unit's lanes have come where those have many, else those of a band") {
+  auto const wide = make_mixed_plan(sums_of(896, 294912, 294912));
+  CHECK(wide.plan.whole == whole_from::leaves_of_rows);
+  CHECK(wide.cut.splits == 4);
+  CHECK(wide.cut.rows_of_run == wide.cut.lanes_of_unit);
+  CHECK(wide.cut.slots_of_run == 1);
+  CHECK(wide.cut.sets_of_runs() == 4);
+  CHECK(wide.cut.runs == 28);
+  auto const narrow = make_mixed_plan(sums_of(1024, 3072, 3072)); // units of few parts
+  CHECK(narrow.cut.splits > 1);
+  CHECK(narrow.cut.rows_of_run == 1024);
+  CHECK(narrow.cut.slots_of_run == narrow.cut.splits);
+  CHECK(narrow.cut.sets_of_runs() == 1);
+  auto const wave = make_mixed_plan(sums_of(1024, 258048, 258048)); // bands that are not split
+  CHECK(wave.cut.splits == 1);
+  CHECK(wave.cut.sets_of_runs() == 1);
+}
+
 TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
   CHECK(odd.joins);
-  CHECK(odd.plan.shifted);
+  CHECK(odd.plan.begins_anywhere);
   CHECK(odd.plan.bytes_per_copy == 0);
   CHECK(odd.plan.stages == 2);
   CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
-  CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.shifted);
-  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.shifted);
+  CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.begins_anywhere);
+  CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.begins_anywhere);
   auto halves = sums_of(4096, 4097, 4097);
   halves.of.sources[0].bytes_per_element = 2;
   CHECK(make_mixed_plan(halves).joins);
-  CHECK(make_mixed_plan(halves).plan.shifted);
+  CHECK(make_mixed_plan(halves).plan.begins_anywhere);
 }
 
-TEST_CASE("rows fill three quarters of a tile at the least, half of it where they need no shift") {
-  for (i64 const columns : {512, 516, 764, 769, 1000, 1023})
+TEST_CASE("rows fill half of a tile at the least, three quarters where they begin anywhere and elements are small") {
+  for (i64 const columns : {512, 513, 516, 765, 769, 1000, 1023})
     CHECK_MESSAGE(make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
-  for (i64 const columns : {500, 508, 513, 765})
+  for (i64 const columns : {500, 508, 511})
     CHECK_MESSAGE(!make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
-  CHECK(says(make_mixed_plan(sums_of(65536, 513, 513)), "leave most of a tile empty"));
+  CHECK(says(make_mixed_plan(sums_of(65536, 511, 511)), "leave most of a tile empty"));
+  auto const of_halves = [](i64 columns) {
+    auto f = sums_of(260000, columns, columns);
+    f.of.sources[0].bytes_per_element = 2;
+    f.of.lanes_per_group = 8;
+    return make_mixed_plan(f);
+  };
+  CHECK(of_halves(1024).joins);
+  CHECK(of_halves(1537).joins);
+  CHECK(says(of_halves(1535), "leave most of a tile empty"));
   CHECK(make_mixed_plan(sums_of(16 * 1024 + 1, 1000, 1000)).joins);
   CHECK(says(make_mixed_plan(sums_of(16 * 1024, 1000, 1000)), "do not fill the chip"));
 }

@@ -52,21 +52,27 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy where there is none, and 
   CHECK(count_in(copied, "fma.rn.f32") == 0);
 }
 
-TEST_CASE("rows that begin anywhere come in bulk, and elements of less than a word are shifted within words") {
+TEST_CASE("rows that begin anywhere come in bulk, and their elements are read one by one, none is shifted") {
   if (!ptx::can_compile()) return;
   float const x[4]{};
   bf16 const h[4]{};
   mixed_plan p{2, 2, false};
-  p.shifted = true;
+  p.begins_anywhere = true;
   auto const words = text_of_mixed(from(shaped(x, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum)), p);
   CHECK(count_in(words, "cp.async.bulk") > 0);
   CHECK(count_in(words, "barrier.sync") > 0); // where the last row ends
+  CHECK(count_in(words, "ld.shared.f32") >= 64); // of a row and of columns, eight times four a thread
+  CHECK(count_in(words, "ld.shared.v4") < 8);
   CHECK(count_in(words, "shf.r") == 0);
   auto const halves = text_of_mixed(from(shaped(h, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum)), p);
   CHECK(count_in(halves, "cp.async.bulk") > 0);
-  CHECK(count_in(halves, "shf.r") > 0);
-  p.shifted = false;
-  CHECK(count_in(text_of_mixed(from(shaped(h, 65536, 4096)) | reduce(over<0>(sum), over<1>(sum)), p), "barrier.sync") == 0);
+  CHECK(count_in(halves, "ld.shared.u16") >= 128);
+  CHECK(count_in(halves, "shf.r") == 0);
+  p.begins_anywhere = false;
+  auto const even = text_of_mixed(from(shaped(h, 65536, 4096)) | reduce(over<0>(sum), over<1>(sum)), p);
+  CHECK(count_in(even, "barrier.sync") == 0);
+  CHECK(count_in(even, "ld.shared.v4") >= 16);
+  CHECK(count_in(even, "ld.shared.u16") == 0);
 }
 
 TEST_CASE("open lanes stay in registers where tiles hold several lanes of a matrix of a batch") {
@@ -86,13 +92,13 @@ TEST_CASE("leaves of the whole are folded where they begin: from tiles, and behi
   float const x[4]{};
   auto const m = from(shaped(x, 65536, 4097)) | reduce(over<0>(sum), over<1>(sum), sum);
   mixed_plan p{2, 2, true};
-  p.shifted = true;
+  p.begins_anywhere = true;
   p.whole = whole_from::leaves;
   auto const begun = text_of_mixed(m, p);
   CHECK(count_in(begun, "ld.global.nc.v4") >= 8);
   writes_nothing_while_it_reads(begun);
   p.whole = whole_from::leaves_of_rows;
-  p.shifted = false;
+  p.begins_anywhere = false;
   auto const of_rows = text_of_mixed(from(shaped(x, 65536, 3072)) | reduce(over<0>(sum), over<1>(sum), sum), p);
   CHECK(count_in(of_rows, "ld.global.nc.v4") == 0);
   writes_nothing_while_it_reads(of_rows);

@@ -65,8 +65,8 @@ struct column_lanes<Whole, Rows, V, program<Columns, Leaves...>> {
   __device__ __forceinline__ void add(Program const& p, int k, Row const& row_of) { // row_of(step) feeds every element of the lane
     auto running = unpack([](auto const&... l) { return make_pack(lanes_t<typename cuda::std::remove_cvref_t<decltype(l)>::monoid_type, V>(l.monoid)...); },
                           p.leaves);
-    row_of([&](int v, bool on, auto const& row) {
-      for_each_index<Program::leaf_count>([&](auto i) { get<i>(p.leaves).step(get<i>(running), v, on, row); });
+    row_of([&](int v, auto const& row) {
+      for_each_index<Program::leaf_count>([&](auto i) { get<i>(p.leaves).step(get<i>(running), v, true, row); });
     });
     for_each_index<Program::leaf_count>([&](auto i) {
       auto const& m = get<i>(p.leaves).monoid;
@@ -118,9 +118,23 @@ template <bool Whole, int Rows, int V, class Columns>
 struct column_lanes<Whole, Rows, V, program<Columns>> {
   template <class Row>
   __device__ __forceinline__ void add(program<Columns> const&, int, Row const& row_of) {
-    row_of([](int, bool, auto const&) {});
+    row_of([](int, auto const&) {});
   }
 };
+
+/// Calls f(i) for all i < count: four without a branch between them, so that what they load is in flight together, as long as there are as many.
+template <class F>
+__device__ __forceinline__ void for_each_in_fours(int count, F const& f) {
+  int i = 0;
+#pragma unroll 1
+  for (; i + 4 <= count; i += 4)
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      f(i + k);
+#pragma unroll 1
+  for (; i < count; ++i)
+    f(i);
+}
 
 /// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by that in the whole.
 template <mixed_plan P, bool Whole, int Own, class... Columns, class... Leaves>
@@ -131,21 +145,26 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
   int const lane = int(threadIdx.x % 32);
   auto running = unpack([](auto const&... l) { return make_pack(lanes_t<typename cuda::std::remove_cvref_t<decltype(l)>::monoid_type, V>(l.monoid)...); },
                         p.leaves);
-#pragma unroll
-  for (int r = 0; r < shape.rows; ++r) {
-    if (!Whole && r % 4 == 0 && r * shape.lanes() >= width) // what lies behind the row is no reason to wait for one load before the next
-      break;
+  auto const add_strip = [&](int r, auto whole) {
     auto strip = tile_strip_of<tile_values, P, V, shape.elements(), shape.rows>(p.columns);
-    int const first = r * shape.lanes() + lane * V;
-    at.column = first;
+    int const first = r * shape.lanes();
+    at.column = first + place_of_thread<P, V>(lane, 0);
     strip.load(p.columns, at);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       for_each_index<int(sizeof...(Leaves))>([&](auto i) {
-        i64 const place = position + first + v;
-        get<i>(p.leaves).step(get<i>(running), v, Whole || first + v < width,
-                              strip.row_at(p.columns, v, place, (i < Own ? column : of_whole) + first + v));
+        int const e = first + place_of_thread<P, V>(lane, v);
+        get<i>(p.leaves).step(get<i>(running), v, decltype(whole)::value || e < width, strip.row_at(p.columns, v, position + e, (i < Own ? column : of_whole) + e));
       });
+  };
+  if constexpr (Whole) {
+#pragma unroll
+    for (int r = 0; r < shape.rows; ++r)
+      add_strip(r, cuda::std::true_type{});
+  } else {
+    for_each_in_fours(width / shape.lanes(), [&](int r) { add_strip(r, cuda::std::true_type{}); });
+    if (width % shape.lanes() > 0)
+      add_strip(width / shape.lanes(), cuda::std::false_type{});
   }
   typename Program::states s;
   for_each_index<int(sizeof...(Leaves))>([&](auto i) {
@@ -155,9 +174,20 @@ __device__ __forceinline__ auto fold_row_leaf(program<pack<Columns...>, Leaves..
 #pragma unroll
     for (int v = 0; v < V; ++v)
       of[v] = get<i>(running).close(m, v);
-    auto const closed = combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of);
-    typename moves::combine const combine{m, u64(V) * u64(shape.rows)};
-    get<i>(s) = moves::back(m, finish_trees<1>(combine, moves::from(m, closed)), u64(shape.elements()));
+    typename moves::state all;
+    if constexpr (P.begins_anywhere) {
+      typename moves::state trees[V]; // each over 32 neighbours
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        trees[v] = moves::from(m, of[v]);
+      typename moves::combine const within{m, u64(shape.rows)}, between{m, u64(32 * shape.rows)};
+      merge_trees(within, trees, lane);
+      all = combine_lanes<V>(between, finish_trees<V>(within, trees[0]), V, lane);
+    } else {
+      typename moves::combine const combine{m, u64(V) * u64(shape.rows)};
+      all = finish_trees<1>(combine, moves::from(m, combine_in_registers([&](auto const& a, auto const& b) { return m.combine(a, b); }, of)));
+    }
+    get<i>(s) = moves::back(m, all, u64(shape.elements()));
   });
   return s;
 }
@@ -223,26 +253,33 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
             held_leaves[of_unit(k, warp)] = s;
         }
       }
-    if (!Whole && thread * V >= here)
+    if (!Whole && warp * 32 * V >= here)
       return;
 #pragma unroll 2
     for (int l = 0; l < Lanes; ++l)
       columns.add(down, k * Lanes + l, [&](auto const& step) {
-#pragma unroll
-        for (int i = 0; i < rows_of_lane; ++i) {
+        auto const add_row = [&](int i) {
           int const r = i * Lanes + l;
           auto strip = tile_strip_of<tile_values, P, V, width, shape.rows>(down.columns);
-          strip.load(down.columns, {tile, standing, r, l, thread * V, of_unit(k, r)});
+          strip.load(down.columns, {tile, standing, r, l, place_of_thread<P, V>(thread, 0), of_unit(k, r)});
           i64 const row = first_row + in_tile::behind_first(r, shape.lanes());
-          auto const row_at = [&](int v) { return strip.row_at(down.columns, v, begin_of_row(row) + thread * V + v, row); };
+          auto const row_at = [&](int v) { return strip.row_at(down.columns, v, begin_of_row(row) + place_of_thread<P, V>(thread, v), row); };
 #pragma unroll
           for (int v = 0; v < V; ++v)
-            step(v, Whole || r < present, row_at(v));
+            step(v, row_at(v));
           if constexpr (Whole)
             beside.template add_warp<V>(row_at);
           else
-            for (int v = 0; v < V && r < present && thread * V + v < here; ++v)
-              beside.add(row_at(v));
+            for (int v = 0; v < V; ++v)
+              if (place_of_thread<P, V>(thread, v) < here)
+                beside.add(row_at(v));
+        };
+        if constexpr (Whole) {
+#pragma unroll
+          for (int i = 0; i < rows_of_lane; ++i)
+            add_row(i);
+        } else {
+          for_each_in_fours((present - l + Lanes - 1) / Lanes, add_row);
         }
       });
   });
@@ -266,7 +303,7 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
       columns.add_nothing(down, tiles * Lanes, cut.lanes_of_unit);
 #pragma unroll
     for (int v = 0; v < V; ++v)
-      if (int const c = thread * V + v; Whole || c < here)
+      if (int const c = place_of_thread<P, V>(thread, v); Whole || c < here)
         to.columns[i64(slot) * cut.columns + first_column + c] = columns.of(down, v, cut.lanes_of_unit);
   }
 }
@@ -304,10 +341,10 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   constexpr int meetings = P.whole != whole_from::rows ? 3 : 2;
   arrival comes[meetings] = {below.of_group(), beside.of_group()};
   if constexpr (meetings > 2)
-    comes[2] = {room_for.band_arrivals + slot / cut.splits, cut.splits * cut.chunks};
+    comes[2] = {room_for.run_arrivals + slot / cut.slots_of_run, cut.slots_of_run * cut.chunks};
   bool last[meetings]{};
   come(comes, last);
-  auto const meet_total = [&](auto band) { meet_whole<P>(total, cut, room_for, matrix, band, room, to_total); };
+  auto const meet_total = [&](int runs) { meet_whole<P>(total, cut, room_for, matrix, runs, room, to_total); };
   if constexpr (Along::leaf_count > 0)
     if (last[1])
       meet_rows<Rows>(along, folds_if<P.whole == whole_from::rows>(total), cut, room_for, beside, slot, matrix * cut.rows,
@@ -327,7 +364,7 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
                    });
   if constexpr (meetings > 2)
     if (last[2])
-      meet_total(slot / cut.splits);
+      meet_total(slot / cut.slots_of_run);
 }
 
 } // namespace tally::inline v0::kernel

@@ -38,7 +38,7 @@ struct mixed_room {
   typename Columns::states *columns, *column_groups;
   typename Along::states *rows, *row_groups;
   typename Total::states *parts_of_wholes, *groups_of_whole;
-  u32 *column_arrivals, *row_arrivals, *band_arrivals, *last_arrival;
+  u32 *column_arrivals, *row_arrivals, *run_arrivals, *last_arrival;
   /// What a matrix of a batch has, and what all have, or each of `wholes`.
   __device__ __forceinline__ mixed_room(mixed_cut const& cut, mixed_places const& at, i64 matrices, i64 matrix, i64 wholes) {
     unsigned char* next = at.scratch;
@@ -57,8 +57,8 @@ struct mixed_room {
     i64 const of_columns = i64(cut.chunks) * (cut.slot_groups() + 1), of_rows = i64(cut.slots()) * (cut.chunk_groups() + 1);
     column_arrivals = at.arrivals + matrix * of_columns;
     row_arrivals = at.arrivals + matrices * of_columns + matrix * of_rows;
-    band_arrivals = at.arrivals + matrices * (of_columns + of_rows) + matrix * cut.bands;
-    last_arrival = at.arrivals + matrices * (of_columns + of_rows + cut.bands) + which;
+    run_arrivals = at.arrivals + matrices * (of_columns + of_rows) + matrix * cut.sets_of_runs();
+    last_arrival = at.arrivals + matrices * (of_columns + of_rows + cut.sets_of_runs()) + which;
   }
 };
 
@@ -192,7 +192,7 @@ __device__ __forceinline__ typename Program::states fold_with_block(Program cons
   return s[0];
 }
 
-/// Units beside each other meet in their rows: done(states, row) for every row of the matrix, and total_done(band) where the rows of a band of it have
+/// Units beside each other meet in their rows: done(states, row) for every row of the matrix, and total_done(set) where the rows of a set of runs have
 /// met. Called by the block that came last to its group of them.
 template <class Rows, class Along, class Total, class Room, class Done, class TotalDone>
 __device__ __forceinline__ void meet_rows(Along const& along, Total const&, mixed_cut const& cut, Room const& at, slot_meeting const& m, int slot, i64 first_part,
@@ -214,8 +214,8 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const&, mixe
           take_states<Rows::leaf_count>(at.parts_of_wholes[first_part + row], s);
       });
   if constexpr (Total::leaf_count > 0)
-    if (cut.total && last && comes_last({at.band_arrivals + band, cut.splits}))
-      total_done(band);
+    if (cut.total && last && comes_last({at.run_arrivals + slot / cut.slots_of_run, cut.slots_of_run}))
+      total_done(slot / cut.slots_of_run);
 }
 
 /// Units below each other meet in their columns. Called by the block that came last to its group of them.

@@ -2,7 +2,7 @@
 //
 // The whole of a matrix or of a batch, in the read of its rows and columns, made of rows, of their leaves or of its own. Layer 4. A leaf of the whole that begins
 // anywhere is folded by the warp whose row of a tile has its first element: what lies behind the tile comes from L2, where another block has it brought or will
-// look for it. The parts of a band meet when its last block has come, in groups.
+// look for it. The parts of a run of rows meet when its last block has come, in groups.
 #pragma once
 
 #include <tally/kernel/leaving.cuh>
@@ -20,7 +20,7 @@ struct begun_values : tile_values<P, I, V, Width, Column> {
   static constexpr bool as_in_memory = P.bytes_per_copy == 0 || P.bytes_per_copy >= piece; ///< what is aligned there is aligned in the tile
   __device__ __forceinline__ void load(Column const& c, tile_place const& at, bool inside, i64 position) {
     if constexpr (memory_column<Column>) {
-      unsigned char const* const here = at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + (P.shifted ? at.tile.late_of(I, at.lane) : 0) +
+      unsigned char const* const here = at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + (P.begins_anywhere ? at.tile.late_of(I, at.lane) : 0) +
                                         at.column * int(sizeof(typename values::T));
       auto const* const there = reinterpret_cast<unsigned char const*>(c.data + position);
 #pragma unroll
@@ -101,47 +101,78 @@ __device__ __forceinline__ i64 parts_before(mixed_cut const& cut, i64 row) {
   return P.whole == whole_from::rows ? row : P.whole == whole_from::leaves_of_rows ? row * cut.chunks : (row * cut.columns + width - 1) / width;
 }
 
-/// The tree over a group of parts, by a warp.
-template <class Total>
-__device__ __forceinline__ void fold_group_of_parts(Total const& total, typename Total::states const* parts, i64 count, typename Total::states* groups, i64 group) {
+/// Groups of parts that a warp loads before it folds one, where there are many: a matrix of few rows has all of its parts in one band.
+template <class States>
+inline constexpr int groups_in_flight = sizeof(States) <= 4 ? 4 : sizeof(States) <= 8 ? 2 : 1;
+
+/// The trees over groups of parts `group`, `group` + `apart` and so on, Together of them or as many as lie in front of `end`, by a warp.
+template <int Together, class Total>
+__device__ __forceinline__ void fold_groups_of_parts(Total const& total, typename Total::states const* parts, i64 count, typename Total::states* groups, i64 group, i64 apart, i64 end) {
   using States = typename Total::states;
   constexpr int each = parts_of_group / 32;
   int const lane = int(threadIdx.x % 32);
-  i64 const first = group * parts_of_group, left = count - first;
-  int const here = left < parts_of_group ? int(left) : parts_of_group, own = here - lane * each;
   auto const combine = [&](States const& a, States const& b) { return total.combine(a, b); };
-  States s[each];
+  States s[Together][each];
 #pragma unroll
-  for (int i = 0; i < each; ++i)
-    s[i] = parts[first + (lane * each + i < here ? lane * each + i : here - 1)]; // without a branch: all in flight
-  States const mine = combine_in_registers(combine, s, own < 1 ? 1 : own < each ? own : each);
-  States const all = combine_lanes<32>(combine, mine, (here - 1) / each + 1, lane);
-  if (lane == 0)
-    groups[group] = all;
+  for (int g = 0; g < Together; ++g)
+    if (i64 const first = (group + g * apart) * parts_of_group; group + g * apart < end)
+#pragma unroll
+      for (int i = 0; i < each; ++i)
+        s[g][i] = parts[first + lane * each + i < count ? first + lane * each + i : count - 1]; // without a branch: all in flight
+#pragma unroll
+  for (int g = 0; g < Together; ++g)
+    if (i64 const at = group + g * apart; at < end) {
+      i64 const left = count - at * parts_of_group;
+      int const here = left < parts_of_group ? int(left) : parts_of_group, own = here - lane * each;
+      States const mine = combine_in_registers(combine, s[g], own < 1 ? 1 : own < each ? own : each);
+      States const all = combine_lanes<32>(combine, mine, (here - 1) / each + 1, lane);
+      if (lane == 0)
+        groups[at] = all;
+    }
 }
 
-/// Called by the block that came last of a band, when its parts of the whole are in memory: folds the groups of parts that lie in it, and in the last of all
-/// bands of that whole those that reach from one into the next, and the whole.
+/// Called by the block that came last of a set of runs, when its parts of the whole are in memory: folds the groups of parts that lie in each, and in the last of all
+/// sets of that whole those that reach from one run into the next, and the whole.
 template <mixed_plan P, class Total, class Room, class Result>
-__device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& cut, Room const& at, i64 matrix, int band, unsigned char* room, Result const& to_total) {
-  constexpr int warps = mixed_threads / 32, width = shape_of<Total>.elements();
-  i64 const first_matrix = P.whole_of_each ? matrix : 0, bands = (P.whole_of_each ? 1 : matrices_of<P>(cut)) * cut.bands;
-  auto const parts_to = [&](i64 b) { // where those of a band of the whole begin
-    i64 const row = b % cut.bands * width;
-    return parts_before<P, Total>(cut, (first_matrix + b / cut.bands) * cut.rows + row);
+__device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& cut, Room const& at, i64 matrix, int set, unsigned char* room, Result const& to_total) {
+  constexpr int warps = mixed_threads / 32;
+  constexpr leaf_shape shape = shape_of<Total>;
+  i64 const first_matrix = P.whole_of_each ? matrix : 0, matrices = P.whole_of_each ? 1 : matrices_of<P>(cut), runs = matrices * cut.runs;
+  auto const parts_to = [&](i64 run) {
+    if constexpr (P.batched)
+      return parts_before<P, Total>(cut, (first_matrix + run / cut.runs) * cut.rows + run % cut.runs * cut.rows_of_run);
+    i64 const row = run * cut.rows_of_run;
+    return parts_before<P, Total>(cut, row < cut.rows ? row : cut.rows);
   };
-  i64 const begin = parts_to(0), count = parts_to(bands) - begin, of_whole = (matrix - first_matrix) * cut.bands + band;
-  i64 const first = parts_to(of_whole) - begin, end = parts_to(of_whole + 1) - begin;
+  i64 const begin = parts_to(0), count = parts_to(runs) - begin;
   int const warp = int(threadIdx.x) / 32;
-  auto const end_of = [&](i64 g) { return (g + 1) * parts_of_group < count ? (g + 1) * parts_of_group : count; };
-  auto const fold_group = [&](i64 g) { fold_group_of_parts(total, at.parts_of_wholes + begin, count, at.groups_of_whole, g); };
-  for (i64 g = (first + parts_of_group - 1) / parts_of_group + warp; g < cut.groups_of_whole && end_of(g) <= end; g += warps)
-    fold_group(g);
-  if (!comes_last({at.last_arrival, int(bands)}))
+  auto const fold_groups = [&]<int Together>(cuda::std::integral_constant<int, Together>, i64 first, i64 last) {
+#pragma unroll 1
+    for (i64 g = first; g < last; g += warps * Together)
+      fold_groups_of_parts<Together>(total, at.parts_of_wholes + begin, count, at.groups_of_whole, g, warps, last);
+  };
+  constexpr cuda::std::integral_constant<int, 1> one{};
+  constexpr cuda::std::integral_constant<int, groups_in_flight<typename Total::states>> some{};
+  int const sets_of_band = cut.splits / cut.slots_of_run;
+  int const apart = shape.lanes() / cut.rows_of_run, of_set = apart > 0 ? shape.rows : 1;
+#pragma unroll 1
+  for (int i = 0; i < of_set; ++i) {
+    i64 const run = i64(set / sets_of_band) * (shape.elements() / cut.rows_of_run) + set % sets_of_band + i * apart;
+    if (run >= cut.runs)
+      break;
+    i64 const of_whole = (matrix - first_matrix) * cut.runs + run, end = parts_to(of_whole + 1) - begin;
+    i64 const last = end < count ? end / parts_of_group : cut.groups_of_whole;
+    i64 const first = (parts_to(of_whole) - begin + parts_of_group - 1) / parts_of_group + warp;
+    if (last - first > warps) // what is fetched to run once costs more than it saves
+      fold_groups(some, first, last);
+    else
+      fold_groups(one, first, last);
+  }
+  if (!comes_last({at.last_arrival, int(matrices * cut.sets_of_runs())}))
     return;
-  for (i64 b = 1 + warp; b < bands; b += warps)
-    if (i64 const part = parts_to(b) - begin; part % parts_of_group != 0)
-      fold_group(part / parts_of_group);
+  for (i64 run = 1 + warp; run < runs; run += warps)
+    if (i64 const part = parts_to(run) - begin; part % parts_of_group != 0)
+      fold_groups(one, part / parts_of_group, part / parts_of_group + 1);
   auto const all = fold_with_block(total, at.groups_of_whole, cut.groups_of_whole, room);
   if (threadIdx.x == 0)
     leaving<Result>::leave(total, all, to_total, first_matrix);

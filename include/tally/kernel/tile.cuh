@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tile of a matrix in shared memory: the rows of one lane of a band, or of a few where lanes have few rows, a chunk of columns wide, for every column of the
-// source that is read. Layer 4. It comes by bulk copies, row by row: of pieces around rows that are not aligned, which are shifted when they are read. Chips
+// source that is read. Layer 4. It comes by bulk copies, row by row: of pieces around rows that begin anywhere. Chips
 // without a copy engine copy by their threads.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <tally/kernel/arrivals.cuh>
 #include <tally/kernel/copy_ahead.cuh>
 #include <tally/kernel/load.cuh>
-#include <tally/kernel/shifted.cuh>
+#include <tally/kernel/tile_rows.cuh>
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/primitive/load_ring.cuh>
 
@@ -20,7 +20,7 @@ namespace tally::inline v0::kernel {
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int tile_row_bytes() {
   if constexpr (memory_column<Column> && !P.stands(I))
-    return Width * int(sizeof(typename Column::value_type)) + (P.shifted ? bytes_of_piece : 0);
+    return Width * int(sizeof(typename Column::value_type)) + (P.begins_anywhere ? bytes_of_piece : 0);
   else
     return 0;
 }
@@ -42,31 +42,13 @@ constexpr int all_standing_bytes(pack<Columns...> const*) {
   return []<int... I>(index_list<I...>) { return (0 + ... + standing_bytes<P, I, Width, Columns>()); }(indices_up_to<int(sizeof...(Columns))>{});
 }
 
-/// The rows of a tile of Lanes lanes, neighbours: of every lane the first, then of every lane the second, which is `apart` rows behind it.
-template <int Lanes>
-struct rows_of_lanes {
-  __device__ __forceinline__ static constexpr i64 behind_first(int r, i64 apart) { return r / Lanes * apart + r % Lanes; }
-  /// How many of them, `Rows` at the most, are among so many rows from the first on.
-  template <int Rows>
-  __device__ __forceinline__ static constexpr int among(int rows, int apart) {
-    if constexpr (Lanes == 1)
-      return (rows - 1) / apart + 1;
-    int present = 0;
-#pragma unroll
-    for (int r = 0; r < Rows; r += Lanes)
-      if (int const left = rows - r / Lanes * apart; left > 0)
-        present += left < Lanes ? left : Lanes;
-    return present;
-  }
-};
-
 /// A tile as it came. Its first row begins so many bytes behind a piece, 4 bits a column of the source; those of the lane behind each begin as much later again.
 struct tile_here {
   unsigned char const* bytes;
   u32 late, later;
   __device__ __forceinline__ int late_of(int column, int lane) const { return int((late >> 4 * column) + u32(lane) * (later >> 4 * column)) & 15; }
 };
-/// Where neighbours are: of one row of a tile, which is one of a lane of it, from a column of it on, which is row `of_unit` of all rows of the unit; and what
+/// Where a thread's elements are: of one row of a tile, which is one of a lane of it, from a column of it on, which is row `of_unit` of all rows of the unit; and what
 /// stands.
 struct tile_place {
   tile_here tile;
@@ -74,25 +56,34 @@ struct tile_place {
   int row, lane, column, of_unit;
 };
 
-/// V neighbours of one row of a tile, or the one element that all of them have.
+/// The widest load, of 16 bytes at the most, that so many bytes are a multiple of.
+constexpr int piece_of(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
+
+/// Which element of a row, or of strips of 32 V of it, a thread has as its v-th of V: neighbours, or, of rows that begin anywhere, every 32nd of a strip.
+template <mixed_plan P, int V>
+__device__ __forceinline__ int place_of_thread(int thread, int v) {
+  return P.begins_anywhere ? thread / 32 * 32 * V + thread % 32 + 32 * v : thread * V + v;
+}
+
+/// V elements of one strip of a row of a tile, or the one element that all of them have.
 template <mixed_plan P, int I, int V, int Width, class Column>
 struct tile_values {
   using T = typename Column::value_type;
   static constexpr bool down = (P.standing_down >> I & 1) != 0, along = (P.standing_along >> I & 1) != 0;
   static constexpr int bytes = memory_column<Column> ? (along ? 1 : V) * int(sizeof(T)) : 1;
-  static constexpr int piece = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
+  static constexpr int piece = piece_of(bytes);
   alignas(16) unsigned char held[bytes];
   __device__ __forceinline__ void load(Column const&, tile_place const& at) {
     if constexpr (memory_column<Column>) {
       unsigned char const* const from = along  ? at.standing + at.of_unit * int(sizeof(T))
                                         : down ? at.standing + at.column * int(sizeof(T))
                                                : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
-      if constexpr (P.shifted && !P.stands(I))
-        load_shifted<bytes, int(alignof(T))>(held, from, at.tile.late_of(I, at.lane));
-      else
+      constexpr bool apart = P.begins_anywhere && !along; // elements, as far as the threads of a warp
+      constexpr int at_once = apart ? (piece_of(int(sizeof(T))) < int(alignof(T)) ? piece_of(int(sizeof(T))) : int(alignof(T))) : piece;
+      unsigned char const* const first = from + (P.begins_anywhere && !P.stands(I) ? at.tile.late_of(I, at.lane) : 0);
 #pragma unroll
-        for (int b = 0; b < bytes; b += piece)
-          load_shared<piece>(held + b, from + b);
+      for (int b = 0; b < bytes; b += at_once)
+        load_shared<at_once>(held + b, first + (apart ? b / int(sizeof(T)) * 31 * int(sizeof(T)) : 0) + b);
     }
   }
   __device__ __forceinline__ T at(Column const& c, int v, i64 position) const {
@@ -106,7 +97,7 @@ struct tile_values {
   }
 };
 
-/// V neighbours in all columns, each as Values has them: load(column, place, ...) and at(column, v, position).
+/// V elements of a strip in all columns, each as Values has them: load(column, place, ...) and at(column, v, position).
 template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int I, int V, int Width, int Rows, class... Columns>
 struct tile_strip;
 template <template <mixed_plan, int, int, int, class> class Values, mixed_plan P, int I, int V, int Width, int Rows>
@@ -186,54 +177,49 @@ template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class 
 __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 matrix, i64 first_row, int apart, i64 first_column, int width,
                                            int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
   constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
-  auto const rows_from = [&](auto const* data, int index, i64 k) { // where row r of tile k begins in a column
-    auto const* first = reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + (first_row + k * P.lanes_of_tile) * cut.row_steps[index] + first_column);
-    i64 const step = cut.row_steps[index] * i64(sizeof(*data));
-    return [first, step, apart](int r) { return first + rows_of_lanes<P.lanes_of_tile>::behind_first(r, apart) * step; };
+  auto const rows_in = [&](auto const* data, int index) {
+    i64 const step = cut.row_steps[index], of_matrix = cut.matrix_steps[index], size = i64(sizeof(*data));
+    i64 const last = (step > 0 ? (cut.rows - 1) * step : 0) + (P.batched && of_matrix > 0 ? (cut.matrices - 1) * of_matrix : 0);
+    return rows_in_column<P>{reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + first_row * step + first_column), step * size,
+                             apart * step * size, width * int(size), reinterpret_cast<unsigned char const*>(data + last + cut.columns)};
   };
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
     prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
-    // what is copied of row r of tile k: it, or the pieces around it, but none behind the column
-    auto const copy_of = [&](auto const* data, int index, i64 k, int r) {
-      i64 const step = cut.row_steps[index], of_matrix = cut.matrix_steps[index];
-      i64 const last = (step > 0 ? (cut.rows - 1) * step : 0) + (P.batched && of_matrix > 0 ? (cut.matrices - 1) * of_matrix : 0);
-      return copied_row<P.shifted>(rows_from(data, index, k)(r), width * int(sizeof(*data)), data + last + cut.columns);
-    };
     ring.run(
         tiles,
         [&](i64 k) {
           int const present = rows_of(int(k));
           i64 all = 0;
-          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) {
-            for (int r = 0; r < present; ++r)
-              all += copy_of(data, index, k, r).bytes;
-          });
+          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) { all += rows_in(data, index).bytes_copied(int(k), present); });
           return prim::bulk_bytes::exactly(all);
         },
         [&](i64 k, unsigned char* stage, prim::expected& told) {
           int const present = rows_of(int(k));
           for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-#pragma unroll 1
-            for (int r = 0; r < present; ++r)
-              if (auto const c = copy_of(data, index, k, r); !P.shifted || c.bytes > 0)
+            rows_in(data, index).for_each(int(k), present, [&](int r, row_copy const& c) {
+              if (!P.begins_anywhere || c.bytes > 0)
                 prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(c.from),
                            prim::bulk_bytes::exactly(c.bytes), told);
+            });
           });
         },
         [&](i64 k, unsigned char* tile) {
           tile_here here{tile, 0, 0};
-          if constexpr (P.shifted) {
+          if constexpr (P.begins_anywhere) {
             bool ends = false;
             for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-              int const r = cut.row_steps[index] > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
-              auto const c = copy_of(data, index, k, r);
-              here.late |= u32(P.lanes_of_tile == 1 ? c.late : copy_of(data, index, k, 0).late) << 4 * index;
-              here.later |= u32(P.lanes_of_tile == 1 ? 0 : cut.row_steps[index] * i64(sizeof(*data)) & 15) << 4 * index;
-              ends |= c.rest > 0;
-              if (int const b = int(threadIdx.x) - 32; b < c.rest)
-                tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
+              auto const rows = rows_in(data, index);
+              here.late |= rows.late(int(k)) << 4 * index;
+              here.later |= rows.later() << 4 * index;
+              if ((cut.columns - first_column - width) * i64(sizeof(*data)) < bytes_of_piece) { // else the pieces end in a row
+                int const r = rows.step > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
+                row_copy const c = rows.copy_of(int(k), r);
+                ends |= c.rest > 0;
+                if (int const b = int(threadIdx.x) - 32; b < c.rest)
+                  tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
+              }
             });
             if (ends)
               folding_threads_meet();
@@ -246,12 +232,11 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
       int const present = k < tiles ? rows_of(k) : 0;
       unsigned char* const stage = room + k % P.stages * bytes_per_tile;
       for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-        auto const row = rows_from(data, index, k);
-        int const of_row = width * int(sizeof(*data));
-#pragma unroll 1
-        for (int r = 0; r < present; ++r)
-          for (int b = int(threadIdx.x) * P.bytes_per_copy; b < of_row; b += mixed_threads * P.bytes_per_copy)
-            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, row(r) + b);
+        auto const rows = rows_in(data, index);
+        rows.for_each(k, present, [&](int r, row_copy const& c) {
+          for (int b = int(threadIdx.x) * P.bytes_per_copy; b < rows.width; b += mixed_threads * P.bytes_per_copy)
+            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, c.from + b);
+        });
       });
       close_copies();
     };

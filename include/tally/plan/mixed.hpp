@@ -51,10 +51,10 @@ constexpr bool is_by_matrix(mixed_facts const& f) {
   return !f.batched || f.columns.kept[0].position_step == f.columns.reduced[0].position_step * f.columns.reduced[0].extent;
 }
 
-/// Quarters of the columns of a tile that a row fills at the least: three where rows have to be shifted. f32, us, in one read and in a read for each domain:
-/// 500000 x 512 375, 695; 340000 x 784 409, 729; rows and columns of 500000 x 513 451, 498, columns and whole 515, 492; bf16 260000 x 1027 330, 310
+/// Quarters of the columns of a tile that a row fills at the least: three of small elements whose rows begin anywhere. Us, in one read and in a read for each domain: f32
+/// 500000 x 512 375, 695; 340000 x 784 409, 729; 500000 x 513 559, 745, its rows and columns 432, 502, columns and whole 448, 498; bf16 260000 x 1027 627, 435, its rows and columns 431, 307
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
-constexpr int least_quarters_of_tile(bool shifted) { return shifted ? 3 : 2; }
+constexpr int least_quarters_of_tile(mixed_facts const& f, bool anywhere) { return anywhere && f.of.lanes_per_group > 4 ? 3 : 2; }
 
 /// Rows that the tiles of a matrix have places for: its own where it is short, or as long as a leaf; else lanes are a power of two long.
 constexpr i64 rows_of_tiles(mixed_facts const& f) {
@@ -62,22 +62,12 @@ constexpr i64 rows_of_tiles(mixed_facts const& f) {
   return rows <= lanes || rows >= width ? rows : least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes);
 }
 /// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and half of the tiles' places too of
-/// small elements and of rows that have to be shifted, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
+/// small elements and of rows that begin anywhere, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
 /// 392, 718, 2048 x 32 x 4096 665, 738; bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369,
 /// 300 x 720 x 1280 413, 378; f32 300 x 720 x 1280 476, 731, 300 x 720 x 1279 687, 747, which two of the three take 500 for apart (H200, 2026-11-29, docs/measured/mixed_h200.md).
-constexpr bool fills_tiles(mixed_facts const& f, bool shifted) {
+constexpr bool fills_tiles(mixed_facts const& f, bool anywhere) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, columns = axis_beside(f).extent;
-  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !shifted) || 2 * rows * columns >= rows_of_tiles(f) * ((columns - 1) / width + 1) * width);
-}
-
-/// Bytes from which a read takes much longer than its launch (reckoned).
-inline constexpr i64 bytes_of_long_read = i64(1) << 26;
-/// Whether nothing but columns and the whole is folded, of elements of 2 bytes at the most, and rows do not fill their tiles: a read each takes no longer, if they are
-/// long. bf16, sums, us in one read and in two: 640 x 413696 289, 251; 896 x 294912 245, 246; 1280 x 206848 305, 243; 1536 x 172032 279, 244; 1920 x 137216 249, 258; 2048 x
-/// 129024, which fill them, 170, 244; with rows too 250 to 313 and 363 to 379; f32 640 x 413696 444, 472 (H200, 2026-11-29, docs/measured/mixed_h200.md).
-constexpr bool are_as_quick_apart(mixed_facts const& f) {
-  return f.of.lanes_per_group > 4 && f.folds_columns && f.total && !f.rows && f.bytes_beside == 0 && f.columns.extent < rows_of_tiles(f) &&
-         f.columns.extent * f.columns.groups * f.of.bytes_per_row() >= bytes_of_long_read;
+  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !anywhere) || 2 * rows * columns >= rows_of_tiles(f) * ((columns - 1) / width + 1) * width);
 }
 
 /// Whether one read can do it.
@@ -92,13 +82,13 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   grid_axis const &down = f.columns.reduced[0], &beside = axis_beside(f);
   if (beside.position_step != 1 || (is_by_matrix(f) ? down : f.columns.kept[0]).position_step != beside.extent)
     return no("the rows are not the inner axis");
-  bool any_passes = false, shifted = false;
+  bool any_passes = false, anywhere = false;
   for (int c = 0; c < f.of.source_count; ++c)
     if (f.of.sources[c].bytes_per_element > 0) {
       if (beside.steps[c] != 1 && beside.steps[c] != 0)
         return no("neighbours of a row lie {0} elements apart", beside.steps[c]);
       any_passes = any_passes || (beside.steps[c] != 0 && down.steps[c] != 0);
-      shifted = shifted || (beside.steps[c] != 0 && beside.extent * f.of.sources[c].bytes_per_element % bytes_of_piece != 0);
+      anywhere = anywhere || (beside.steps[c] != 0 && beside.extent * f.of.sources[c].bytes_per_element % bytes_of_piece != 0);
     }
   if (!any_passes)
     return no("no column has an element for each row and column");
@@ -108,10 +98,8 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("exact sums have windows, not lanes");
   if (f.checked)
     return no("checked sums tell of their overflow beside their answers");
-  if (4 * beside.extent < least_quarters_of_tile(shifted) * width || !fills_tiles(f, shifted))
+  if (4 * beside.extent < least_quarters_of_tile(f, anywhere) * width || !fills_tiles(f, anywhere))
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
-  if (are_as_quick_apart(f))
-    return no("columns and the whole of {0} rows of elements so small, which do not fill their tiles, take no longer in a read each", down.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);
   return true;
@@ -134,10 +122,10 @@ constexpr i64 passing_bytes(facts const& f, mixed_plan const& p) {
     bytes += p.stands(c) ? 0 : f.sources[c].bytes_per_element;
   return bytes;
 }
-/// Bytes of a tile in them: a leaf's rows of a leaf's width, and a piece more of each row that is shifted.
+/// Bytes of a tile in them: a leaf's rows of a leaf's width, and a piece more of each row that begins anywhere.
 constexpr i64 mixed_tile_bytes(facts const& f, mixed_plan const& p) {
   i64 of_row = passing_bytes(f, p) * f.elements_per_leaf();
-  for (int c = 0; p.shifted && c < f.source_count; ++c)
+  for (int c = 0; p.begins_anywhere && c < f.source_count; ++c)
     of_row += f.sources[c].bytes_per_element > 0 && !p.stands(c) ? bytes_of_piece : 0;
   return of_row * f.rows_per_leaf;
 }
@@ -225,7 +213,7 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
     return false;
   }
   out.plan.bytes_per_copy = engine ? 0 : int(copies);
-  out.plan.shifted = engine && copies < bytes_of_piece;
+  out.plan.begins_anywhere = engine && copies < bytes_of_piece;
   out.cut.total = f.total && choose_whole(f, out.plan, out.why_not);
   i64 const tile = mixed_tile_bytes(f.of, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
   i64 const own_beside = mixed_row_bytes(f, out.plan) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
@@ -288,6 +276,11 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
                         : out.plan.whole == whole_from::leaves_of_rows ? rows * cut.chunks
                                                                        : (rows * cut.columns - 1) / width + 1;
   cut.groups_of_whole = (cut.parts_of_wholes / cut.wholes - 1) / parts_of_group + 1;
+  i64 const parts_of_lanes = cut.parts_of_wholes / rows * cut.lanes_of_unit, ragged = cut.matrices * ((cut.rows - 1) / cut.lanes_of_unit);
+  bool const by_units = cut.splits > 1 && parts_of_lanes >= 8 * parts_of_group && ragged <= most_ragged_bands;
+  cut.rows_of_run = by_units ? cut.lanes_of_unit : int(width);
+  cut.slots_of_run = by_units ? 1 : cut.splits;
+  cut.runs = (cut.rows - 1) / cut.rows_of_run + 1;
 }
 
 /// Whether one read is worth it: there are two domains at least, and, where the columns are none of them, more than the second finds in L2. H200,

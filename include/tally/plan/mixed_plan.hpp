@@ -20,7 +20,7 @@ struct mixed_plan {
   int bytes_per_copy = 0; ///< that threads ask for at once where there is no bulk engine; 0: it copies them
   int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
   int standing_along = 0; ///< bit c is set where column c is the same all along a row
-  bool shifted = false;   ///< rows begin anywhere: the bulk engine copies the pieces of 16 bytes around them, and what is read is shifted
+  bool begins_anywhere = false; ///< a row: the bulk engine copies the pieces of 16 bytes around it, and threads have every 32nd element of a strip
   whole_from whole = whole_from::rows;
   bool batched = false; ///< there are several matrices, each with columns of its own
   bool whole_of_each = false; ///< the folds of the whole are those of every matrix, not of all
@@ -59,9 +59,15 @@ struct mixed_cut {
   i64 wholes;          ///< that the folds of the whole have answers of: one, or each matrix
   i64 parts_of_wholes; ///< rows of all matrices, or leaves of them
   i64 groups_of_whole; ///< of parts of one
+  int rows_of_run;  ///< neighbours of a matrix: a band, or the rows of neighbouring lanes of a unit. Groups of parts inside are folded as soon as the slots of a run have come
+  int slots_of_run; ///< one, or those of a band
+  i64 runs;         ///< of a matrix
   constexpr i64 row_of_source(i64 matrix, i64 row) const { return matrix * matrix_apart + row * row_apart; }
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
+  constexpr int sets_of_runs() const { return slots() / slots_of_run; }
+  /// Counters of blocks that have come.
+  constexpr i64 arrivals() const { return matrices * (i64(chunks) * (slot_groups() + 1) + i64(slots()) * (chunk_groups() + 1) + sets_of_runs()) + wholes; }
   constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }
 };
 
