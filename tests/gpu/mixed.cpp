@@ -26,7 +26,7 @@ constexpr auto by_rows = whole_from::rows, by_leaves_of_rows = whole_from::leave
 constexpr matrix matrices[] = {{128, 1024, by_rows},   {129, 2048, by_rows},    {1024, 1024, by_rows}, {1000, 4096, by_rows}, {40000, 1024, by_rows},           {2048, 16384, by_rows},
                                {5000, 1028, by_leaves}, {1025, 1500, by_leaves}, {130, 70000, by_leaves}, {300, 2047, by_leaves}, {128, 1025, by_leaves},         {40000, 1031, by_leaves},
                                {17'000, 768, by_leaves}, {17'001, 1000, by_leaves}, {20'000, 1023, by_leaves}, {20'000, 512, by_leaves}, {70'000, 769, by_leaves},
-                               {3000, 3072, by_leaves_of_rows}, {2049, 12288, by_leaves_of_rows}, {128, 7168, by_leaves_of_rows}};
+                               {3000, 3072, by_leaves_of_rows}, {2049, 12288, by_leaves_of_rows}, {128, 7168, by_leaves_of_rows}, {200, 131 * 1024, by_leaves_of_rows}};
 
 } // namespace
 

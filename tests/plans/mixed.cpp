@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 using namespace tally;
 
@@ -77,6 +78,8 @@ TEST_CASE("parts of the whole are folded as soon as a unit's lanes have come whe
   CHECK(wide.cut.slots_of_run == 1);
   CHECK(wide.cut.sets_of_runs() == 4);
   CHECK(wide.cut.runs == 28);
+  for (auto const& [rows, columns] : {std::pair<i64, i64>{130, 70000}, {200, 131 * 1024}}) // of tests/gpu/mixed.cpp
+    CHECK(make_mixed_plan(sums_of(rows, columns, columns)).cut.slots_of_run == 1);
   auto const narrow = make_mixed_plan(sums_of(1024, 3072, 3072)); // units of few parts
   CHECK(narrow.cut.splits > 1);
   CHECK(narrow.cut.rows_of_run == 1024);

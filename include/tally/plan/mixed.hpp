@@ -52,7 +52,7 @@ constexpr bool is_by_matrix(mixed_facts const& f) {
 }
 
 /// Quarters of the columns of a tile that a row fills at the least: three of small elements whose rows begin anywhere. Us, in one read and in a read for each domain: f32
-/// 500000 x 512 375, 695; 340000 x 784 409, 729; 500000 x 513 559, 745, its rows and columns 432, 502, columns and whole 448, 498; bf16 260000 x 1027 627, 435, its rows and columns 431, 307
+/// 500000 x 512 375, 695; 340000 x 784 409, 729; 500000 x 513 527, 711, its rows and columns 412, 481, columns and whole 480, 484; bf16 260000 x 1027 627, 435, its rows and columns 431, 305
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
 constexpr int least_quarters_of_tile(mixed_facts const& f, bool anywhere) { return anywhere && f.of.lanes_per_group > 4 ? 3 : 2; }
 
