@@ -93,9 +93,7 @@ bool folds() {
   auto cut = planned.cut;
   if (Runs == runs::of_units) {
     CHECK(cut.splits > 1);
-    cut.rows_of_run = cut.lanes_of_unit;
-    cut.slots_of_run = 1;
-    cut.runs = (Rows - 1) / cut.rows_of_run + 1;
+    cut.make_runs_of(cut.lanes_of_unit);
   }
   columns.program.extent = Rows;
   total.extent = (each ? 1 : Matrices) * Rows * Columns;

@@ -79,7 +79,7 @@ struct tile_values {
                                         : down ? at.standing + at.column * int(sizeof(T))
                                                : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
       constexpr bool apart = P.begins_anywhere && !along; // elements, as far as the threads of a warp
-      constexpr int at_once = apart ? (piece_of(int(sizeof(T))) < int(alignof(T)) ? piece_of(int(sizeof(T))) : int(alignof(T))) : piece;
+      constexpr int at_once = piece_of(apart ? int(alignof(T)) : bytes);
       unsigned char const* const first = from + (P.begins_anywhere && !P.stands(I) ? at.tile.late_of(I, at.lane) : 0);
 #pragma unroll
       for (int b = 0; b < bytes; b += at_once)

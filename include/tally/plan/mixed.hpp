@@ -277,10 +277,8 @@ constexpr void cut_mixed(mixed_facts const& f, mixed_planned& out) {
                                                                        : (rows * cut.columns - 1) / width + 1;
   cut.groups_of_whole = (cut.parts_of_wholes / cut.wholes - 1) / parts_of_group + 1;
   i64 const parts_of_lanes = cut.parts_of_wholes / rows * cut.lanes_of_unit, ragged = cut.matrices * ((cut.rows - 1) / cut.lanes_of_unit);
-  bool const by_units = cut.splits > 1 && parts_of_lanes >= 8 * parts_of_group && ragged <= most_ragged_bands;
-  cut.rows_of_run = by_units ? cut.lanes_of_unit : int(width);
-  cut.slots_of_run = by_units ? 1 : cut.splits;
-  cut.runs = (cut.rows - 1) / cut.rows_of_run + 1;
+  bool const by_units = cut.splits > 1 && parts_of_lanes >= 8 * parts_of_group && ragged <= most_ragged_bands; // few groups reach out of a run (reckoned)
+  cut.make_runs_of(by_units ? cut.lanes_of_unit : int(width));
 }
 
 /// Whether one read is worth it: there are two domains at least, and, where the columns are none of them, more than the second finds in L2. H200,

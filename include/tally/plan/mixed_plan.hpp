@@ -65,6 +65,11 @@ struct mixed_cut {
   constexpr i64 row_of_source(i64 matrix, i64 row) const { return matrix * matrix_apart + row * row_apart; }
   constexpr int slots() const { return bands * splits; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
+  constexpr void make_runs_of(int neighbours) {
+    rows_of_run = neighbours;
+    slots_of_run = neighbours == lanes_of_unit ? 1 : splits;
+    runs = (rows - 1) / neighbours + 1;
+  }
   constexpr int sets_of_runs() const { return slots() / slots_of_run; }
   /// Counters of blocks that have come.
   constexpr i64 arrivals() const { return matrices * (i64(chunks) * (slot_groups() + 1) + i64(slots()) * (chunk_groups() + 1) + sets_of_runs()) + wholes; }
