@@ -186,45 +186,59 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
     __shared__ prim::ring_barriers<P.stages> barriers;
-    prim::load_ring<P.stages> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
+    u32 late = 0, later_by_tile = 0, later_by_lane = 0;
+    bool ends = false; // a row behind whose pieces its column may end
+    if constexpr (P.begins_anywhere)
+      for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) {
+        auto const rows = rows_in(data, index);
+        late |= rows.late() << 4 * index;
+        later_by_tile |= rows.later_by_tile() << 4 * index;
+        later_by_lane |= rows.later_by_lane() << 4 * index;
+        ends |= (cut.columns - first_column - width) * i64(sizeof(*data)) < bytes_of_piece; // else the pieces end in a row
+      });
+    constexpr int askers = P.begins_anywhere ? Rows : 1; // whose pieces no uniform register has: a thread for each row
+    auto const for_each_copy = [&](int k, auto const& f) { // that this thread asks for of tile k
+      int const present = rows_of(k);
+      for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
+        auto const rows = rows_in(data, index);
+#pragma unroll 1
+        for (int r = askers > 1 ? int(threadIdx.x) : 0; r < present; r += askers)
+          f(offset + r * bytes, rows.copy_of(k, r));
+      });
+    };
+    prim::load_ring<P.stages, askers> ring(barriers, room, prim::bulk_bytes::of<u32(bytes_per_tile)>());
     ring.run(
         tiles,
         [&](i64 k) {
-          int const present = rows_of(int(k));
           i64 all = 0;
-          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) { all += rows_in(data, index).bytes_copied(int(k), present); });
+          if constexpr (P.begins_anywhere)
+            for_each_copy(int(k), [&](int, row_copy const& c) { all += c.bytes; });
+          else
+            for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) { all += i64(rows_of(int(k))) * rows_in(data, index).width; });
           return prim::bulk_bytes::exactly(all);
         },
         [&](i64 k, unsigned char* stage, prim::expected& told) {
-          int const present = rows_of(int(k));
-          for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
-            rows_in(data, index).for_each(int(k), present, [&](int r, row_copy const& c) {
-              if (!P.begins_anywhere || c.bytes > 0)
-                prim::copy(prim::in_shared<unsigned char>(stage + offset + r * bytes), prim::in_global<unsigned char const>(c.from),
-                           prim::bulk_bytes::exactly(c.bytes), told);
-            });
+          for_each_copy(int(k), [&](int to, row_copy const& c) {
+            if (!P.begins_anywhere || c.bytes > 0)
+              prim::copy(prim::in_shared<unsigned char>(stage + to), prim::in_global<unsigned char const>(c.from), prim::bulk_bytes::exactly(c.bytes), told);
           });
         },
         [&](i64 k, unsigned char* tile) {
-          tile_here here{tile, 0, 0};
-          if constexpr (P.begins_anywhere) {
-            bool ends = false;
+          if (P.begins_anywhere && ends) {
+            bool more = false;
             for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
               auto const rows = rows_in(data, index);
-              here.late |= rows.late(int(k)) << 4 * index;
-              here.later |= rows.later() << 4 * index;
-              if ((cut.columns - first_column - width) * i64(sizeof(*data)) < bytes_of_piece) { // else the pieces end in a row
-                int const r = rows.step > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
-                row_copy const c = rows.copy_of(int(k), r);
-                ends |= c.rest > 0;
-                if (int const b = int(threadIdx.x) - 32; b < c.rest)
-                  tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
-              }
+              int const r = rows.step > 0 ? rows_of(int(k)) - 1 : 0; // the only one that may be the last of its column
+              row_copy const c = rows.copy_of(int(k), r);
+              more |= c.rest > 0;
+              if (int const b = int(threadIdx.x) - 32; b < c.rest)
+                tile[offset + r * bytes + c.bytes + b] = c.from[c.bytes + b];
             });
-            if (ends)
+            if (more)
               folding_threads_meet();
           }
-          read(int(k), here);
+          read(int(k), tile_here{tile, late, later_by_lane});
+          late = sums_of_four_bits(late, later_by_tile);
         });
     __syncthreads();
   } else {
@@ -233,10 +247,12 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
       unsigned char* const stage = room + k % P.stages * bytes_per_tile;
       for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
         auto const rows = rows_in(data, index);
-        rows.for_each(k, present, [&](int r, row_copy const& c) {
+#pragma unroll 1
+        for (int r = 0; r < present; ++r) {
+          unsigned char const* const from = rows.copy_of(k, r).from;
           for (int b = int(threadIdx.x) * P.bytes_per_copy; b < rows.width; b += mixed_threads * P.bytes_per_copy)
-            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, c.from + b);
-        });
+            copy_ahead<P.bytes_per_copy>(stage + offset + r * bytes + b, from + b);
+        }
       });
       close_copies();
     };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which rows of a matrix a tile has, and what is copied of them. Layer 4. The thread that asks for copies is alone: while it reckons, the copies behind do not
-// come.
+// Which rows of a matrix a tile has, and what is copied of them. Layer 4.
 #pragma once
 
 #include <tally/plan/mixed_plan.hpp>
@@ -46,6 +45,9 @@ __device__ __forceinline__ row_copy copied_row(unsigned char const* row, int byt
   }
 }
 
+/// The sums of the numbers of 4 bits in two words, modulo 16.
+__device__ __forceinline__ u32 sums_of_four_bits(u32 a, u32 b) { return ((a & 0x77777777u) + (b & 0x77777777u)) ^ ((a ^ b) & 0x88888888u); }
+
 /// The rows of the tiles of a unit in one column of the source: those of tile k are those of lanes k * P.lanes_of_tile and so on.
 template <mixed_plan P>
 struct rows_in_column {
@@ -57,29 +59,10 @@ struct rows_in_column {
 
   __device__ __forceinline__ unsigned char const* first_of(int k) const { return first + i64(k) * lanes * step; }
   __device__ __forceinline__ row_copy copy_of(int k, int r) const { return copied_row<P.begins_anywhere>(first_of(k) + r / lanes * apart + r % lanes * step, width, end); }
-  /// Calls f(r, what is copied) for the first `present` rows of tile k.
-  template <class F>
-  __device__ __forceinline__ void for_each(int k, int present, F const& f) const {
-    unsigned char const* row = first_of(k);
-#pragma unroll 1
-    for (int r = 0; r < present; ++r)
-      if constexpr (P.begins_anywhere) { // whose pieces no uniform register has: one addition a row
-        f(r, copied_row<true>(row, width, end));
-        row += lanes == 1 || r % lanes == lanes - 1 ? apart - (lanes - 1) * step : step;
-      } else {
-        f(r, copy_of(k, r));
-      }
-  }
-  __device__ __forceinline__ i64 bytes_copied(int k, int present) const {
-    if constexpr (!P.begins_anywhere)
-      return i64(present) * width;
-    i64 all = 0;
-    for_each(k, present, [&](int, row_copy const& c) { all += c.bytes; });
-    return all;
-  }
-  /// Bytes of its first piece in front of the first row of tile k, and how many more in front of the row of each lane behind.
-  __device__ __forceinline__ u32 late(int k) const { return (u32(reinterpret_cast<u64>(first)) + u32(k) * u32(lanes) * u32(step)) % bytes_of_piece; }
-  __device__ __forceinline__ u32 later() const { return lanes == 1 ? 0 : u32(step) % bytes_of_piece; }
+  /// Bytes of its first piece in front of the first row of the first tile, and how many more in front of that of each tile behind, and of the row of each lane behind.
+  __device__ __forceinline__ u32 late() const { return u32(reinterpret_cast<u64>(first)) % bytes_of_piece; }
+  __device__ __forceinline__ u32 later_by_tile() const { return u32(lanes) * u32(step) % bytes_of_piece; }
+  __device__ __forceinline__ u32 later_by_lane() const { return lanes == 1 ? 0 : u32(step) % bytes_of_piece; }
 };
 
 } // namespace tally::inline v0::kernel

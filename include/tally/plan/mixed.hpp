@@ -62,12 +62,12 @@ constexpr i64 rows_of_tiles(mixed_facts const& f) {
   return rows <= lanes || rows >= width ? rows : least_of(width, power_of_two_from((rows - 1) / lanes + 1) * lanes);
 }
 /// Whether rows and columns fill enough of the tiles of a batch or of a matrix with few rows: half of the lanes have one, and half of the tiles' places too of
-/// small elements and of rows that begin anywhere, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096
-/// 392, 718, 2048 x 32 x 4096 665, 738; bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369,
-/// 300 x 720 x 1280 413, 378; f32 300 x 720 x 1280 476, 731, 300 x 720 x 1279 687, 747, which two of the three take 500 for apart (H200, 2026-11-29, docs/measured/mixed_h200.md).
-constexpr bool fills_tiles(mixed_facts const& f, bool anywhere) {
+/// small elements, which take more instructions. Sums of rows, of columns and of all in one read and in a read for each, us: f32 1024 x 64 x 4096 392, 718, 2048 x 32 x 4096 665, 738;
+/// bf16 512 x 128 x 4096 196, 367, 1024 x 64 x 4096 285, 379; bf16 512 x 512 x 1024 346, 369, 300 x 720 x 1280 413, 378; f32 300 x 720 x 1280 476, 731, 300 x 720 x 1279 542, 758
+/// (H200, 2026-11-29, docs/measured/mixed_h200.md).
+constexpr bool fills_tiles(mixed_facts const& f) {
   i64 const width = f.of.elements_per_leaf(), lanes = 32 * f.of.lanes_per_group, rows = f.columns.extent, columns = axis_beside(f).extent;
-  return 2 * rows >= lanes && ((f.of.lanes_per_group <= 4 && !anywhere) || 2 * rows * columns >= rows_of_tiles(f) * ((columns - 1) / width + 1) * width);
+  return 2 * rows >= lanes && (f.of.lanes_per_group <= 4 || 2 * rows * columns >= rows_of_tiles(f) * ((columns - 1) / width + 1) * width);
 }
 
 /// Whether one read can do it.
@@ -98,7 +98,7 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
     return no("exact sums have windows, not lanes");
   if (f.checked)
     return no("checked sums tell of their overflow beside their answers");
-  if (4 * beside.extent < least_quarters_of_tile(f, anywhere) * width || !fills_tiles(f, anywhere))
+  if (4 * beside.extent < least_quarters_of_tile(f, anywhere) * width || !fills_tiles(f))
     return no("{0} rows of {1} elements leave most of a tile empty", down.extent, beside.extent);
   if (width < mixed_folding_threads)
     return no("a leaf of {0} elements is less than one for each thread", width);
@@ -181,8 +181,13 @@ constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& w
 }
 
 /// Tiles of a block, at most; where two blocks share a multiprocessor two each, because more that are asked for come later and blocks end further
-/// apart: docs/measured/mixed_h200.md, 2026-11-23.
-constexpr int most_mixed_stages(int blocks_per_multiprocessor) { return blocks_per_multiprocessor > 1 ? 2 : 6; }
+/// apart (docs/measured/mixed_h200.md, 2026-11-23), or three of rows that begin anywhere in one chunk, whose whole finds what lies behind a tile in the next one: us, columns,
+/// rows and all of f32, with two and with three, 262144 x 1023 337, 321, 500000 x 513 498, 483; of several chunks 65536 x 4097 364, 412; of aligned rows 262144 x 1024 265, 270;
+/// columns and rows of bf16 130000 x 2000 159, 171 (H200, 2026-11-29 13:02 and 13:08, build/bench/domains_of_matrix).
+constexpr int most_mixed_stages(mixed_facts const& f, mixed_plan const& p) {
+  bool const one_chunk = axis_beside(f).extent <= f.of.elements_per_leaf();
+  return p.blocks_per_multiprocessor == 1 ? 6 : p.begins_anywhere && one_chunk && f.of.lanes_per_group <= 4 ? 3 : 2;
+}
 
 /// Bytes of a copy of rows, a power of two up to 16 that divides where every row begins and ends, in every column that does not stand.
 constexpr i64 bytes_of_row_copies(mixed_facts const& f, mixed_plan const& p) {
@@ -224,7 +229,7 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
     out.why_not.add("one read", "two tiles and what is beside them take {0} bytes of shared memory, a block has {1}", -1, 2 * tile + beside, room);
     return false;
   }
-  out.plan.stages = int(least_of(fit, most_mixed_stages(out.plan.blocks_per_multiprocessor)));
+  out.plan.stages = int(least_of(fit, most_mixed_stages(f, out.plan)));
   i64 const own = out.plan.stages * tile + own_beside;
   out.begin_of_tables = begin_of_tables(own);
   out.shared_bytes = f.bytes_beside > 0 ? out.begin_of_tables + f.bytes_beside : own;

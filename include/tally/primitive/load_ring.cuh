@@ -2,7 +2,7 @@
 //
 // Tiles from global memory into shared memory, a few ahead of the threads that read them: the order of
 // protocol::load_ring_of_block (protocols.hpp), written here and nowhere else. Layer 2. The first warp only asks (one of its
-// lanes does), the other warps read and make room.
+// lanes does, or a few do, each for its own copies), the other warps read and make room.
 #pragma once
 
 #include <tally/primitive/copy.cuh>
@@ -15,9 +15,12 @@ struct ring_barriers {
   barrier full[Stages], empty[Stages];
 };
 
-/// A ring of stages, each a multiple of 16 bytes long and aligned to 128. Blocks of at least two warps.
-template <int Stages>
+/// A ring of stages, each a multiple of 16 bytes long and aligned to 128. Blocks of at least two warps. Askers: threads of the
+/// first warp that ask. A tile of many copies is asked for by as many, because one takes longer to reckon than copies take.
+template <int Stages, int Askers = 1>
 class load_ring {
+  static_assert(Askers >= 1 && Askers <= 32);
+
 public:
   /// The whole block makes it.
   __device__ __forceinline__ load_ring(ring_barriers<Stages>& b, unsigned char* room, bulk_bytes per_stage)
@@ -26,19 +29,19 @@ public:
            "[tally-D7] stages of a load ring are aligned to 128 bytes");
     if (threadIdx.x == 0) {
       for (int s = 0; s < Stages; ++s) {
-        b.full[s].init(1);
+        b.full[s].init(Askers);
         b.empty[s].init(blockDim.x - 32);
       }
       publish_barriers();
     }
     __syncthreads();
   }
-  /// For tile k of `tiles`: ask(k, stage, told) starts copies of bytes(k) bytes; read(k, stage) takes what came. The whole
-  /// block calls it, once.
+  /// For tile k of `tiles`: ask(k, stage, told) starts copies of bytes(k) bytes, in each thread that asks; read(k, stage) takes
+  /// what came. The whole block calls it, once.
   template <class Bytes, class Ask, class Read>
   __device__ __forceinline__ void run(i64 tiles, Bytes bytes, Ask ask, Read read) {
     if (threadIdx.x < 32) {
-      if (threadIdx.x == 0) ask_for_all(tiles, bytes, ask);
+      if (threadIdx.x < Askers) ask_for_all(tiles, bytes, ask);
     } else {
       read_all(tiles, read);
     }

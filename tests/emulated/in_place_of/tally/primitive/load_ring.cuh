@@ -21,7 +21,7 @@ void copy(in_shared<T> to, in_global<T const> from, bulk_bytes n, expected& told
 
 template <int Stages>
 struct ring_barriers {};
-template <int Stages>
+template <int Stages, int Askers = 1>
 class load_ring {
 public:
   load_ring(ring_barriers<Stages>&, unsigned char* room, bulk_bytes per_stage) : room_(room), per_stage_(per_stage.n) {}
@@ -30,8 +30,9 @@ public:
     for (i64 k = 0; k < tiles; ++k) {
       unsigned char* const stage = room_ + k % Stages * per_stage_;
       __syncthreads();
-      if (threadIdx.x == 0) {
-        std::memset(stage, 0x7f, static_cast<std::size_t>(per_stage_));
+      if (threadIdx.x == 0) std::memset(stage, 0x7f, static_cast<std::size_t>(per_stage_));
+      __syncthreads();
+      if (threadIdx.x < Askers) {
         expected told{bytes(k).n};
         ask(k, stage, told);
         if (told.bytes != 0) FAIL("other bytes come than were expected");
