@@ -24,8 +24,8 @@ std::vector<T> uneven(i64 n) {
   return x;
 }
 
-/// How matrices of a batch lie in memory, and whether each of them is folded.
-enum class lie { behind, in_turn, each_behind, each_in_turn };
+/// How matrices of a batch lie in memory, and whether each of them is folded; or their columns and that, or all, alone.
+enum class lie { behind, in_turn, each_behind, each_in_turn, columns_and_each, columns_and_all };
 template <i64 Matrices, lie Lie>
 auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
   if constexpr (Matrices == 1)
@@ -34,6 +34,10 @@ auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
     return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<2>(mean), sum);
   else if constexpr (Lie == lie::each_behind)
     return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<2>(mean), over<1, 2>(sum));
+  else if constexpr (Lie == lie::columns_and_each)
+    return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<1, 2>(sum));
+  else if constexpr (Lie == lie::columns_and_all)
+    return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), sum);
   else if constexpr (Lie == lie::each_in_turn)
     return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean), over<0, 2>(sum));
   else
@@ -48,7 +52,8 @@ template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
-  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn, behind = Lie == lie::behind || Lie == lie::each_behind;
+  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn || Lie == lie::columns_and_each;
+  constexpr bool behind = Lie != lie::in_turn && Lie != lie::each_in_turn, rows_too = Lie != lie::columns_and_each && Lie != lie::columns_and_all;
   auto const all = uneven<T>(Matrices * Rows * Columns);
   T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
   auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
@@ -84,7 +89,8 @@ bool folds() {
     f.column_words = 28;
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
     f.apart_bytes = sizeof(typename Across::states) + sizeof(typename Total::states);
-    f.commutative = f.rows = f.folds_columns = true;
+    f.commutative = f.folds_columns = true;
+    f.rows = rows_too;
     f.total = whole_too;
     return make_mixed_plan(f);
   }();
@@ -116,11 +122,13 @@ bool folds() {
                                                                                                      rows_there, of_all.data(), {aligned, arrivals.data()}, {nullptr, 0, 0});
   });
   auto const same_all = [](std::vector<float> const& one, auto const& other) { return std::equal(one.begin(), one.end(), other.begin(), other.end()); };
-  bool same = same_all(to_columns, std::get<0>(right)) && same_all(to_rows, std::get<1>(right));
+  bool same = same_all(to_columns, std::get<0>(right));
+  if constexpr (rows_too) same = same && same_all(to_rows, std::get<1>(right));
+  auto const& of_whole = std::get<std::tuple_size_v<std::remove_cvref_t<decltype(right)>> - 1>(right);
   if constexpr (each)
-    same = same && std::equal(of_all.begin(), of_all.end(), std::get<2>(right).begin(), std::get<2>(right).end(), [](auto const& s, float answer) { return get<0>(s) == answer; });
+    same = same && std::equal(of_all.begin(), of_all.end(), of_whole.begin(), of_whole.end(), [](auto const& s, float answer) { return get<0>(s) == answer; });
   else if constexpr (whole_too)
-    same = same && std::get<2>(right) == get<0>(of_all[0]);
+    same = same && of_whole == get<0>(of_all[0]);
   for (u32 const a : arrivals) same = same && a == 0;
   CHECK(std::all_of(emulated::shared_begin + planned.shared_bytes, room.data() + room.size(), [](char c) { return c == 0x55; }));
   CHECK(same);
@@ -166,6 +174,13 @@ TEST_CASE("the whole of every matrix of a batch, of rows, of their leaves and of
   folds<float, 1280, 772, true, 2, lie::each_behind>();
   folds<float, 150, 2048, true, 3, lie::each_in_turn>();
   folds<float, 100, 3072, true, 3, lie::each_in_turn>();
+}
+
+TEST_CASE("the columns of a batch beside the whole of every matrix, or of all") {
+  folds<float, 150, 2048, true, 3, lie::columns_and_each>();
+  folds<float, 256, 1100, true, 3, lie::columns_and_each, runs::of_units>();
+  folds<float, 150, 3072, true, 3, lie::columns_and_all>();
+  folds<float, 1100, 1027, true, 2, lie::columns_and_all>();
 }
 
 TEST_CASE("tiles of several lanes, where matrices have fewer rows than a leaf has elements") {

@@ -122,6 +122,20 @@ TEST_CASE("the whole of every matrix of a batch is in the same read") {
   same_on_both(of(7, 600, 2048) | reduce(over<1>(sum), over<2>(sum), over<1, 2>(sum), over<0>(sum), sum, over<1, 2>(max)));
 }
 
+TEST_CASE("columns of a batch beside the whole of every matrix or of all, and rows beside that of every matrix") {
+  if (no_kernels()) return;
+  auto const x = uneven_numbers<float>(9 * 1300 * 2048);
+  auto const of = [&](i64 matrices, i64 rows, i64 columns) { return from(shaped(x.data(), matrices, rows, columns)); };
+  same_and_joined(of(7, 600, 2048) | reduce(over<1>(sum, argmax), sum, variance), true, true);
+  same_and_joined(of(5, 1257, 1101) | filter(_1 > 1) | reduce(mean, over<1>(mean, count)), true, true);
+  same_and_joined(of(7, 600, 2048) | reduce(over<1>(sum), over<1, 2>(mean, variance, argmin)), true, true);
+  same_and_joined(of(5, 256, 1100) | reduce(over<1, 2>(sum), over<1>(sum)), true, true);
+  same_and_joined(of(9, 1300, 2048) | reduce(over<2>(sum, argmin), over<1, 2>(mean)), true, true);
+  same_and_joined(from(shaped(x.data(), 2, 3, 300, 2, 1024)) | reduce(over<2>(sum), over<2, 3, 4>(max)), true, true);
+  same_on_both(of(9, 1300, 2048) | reduce(histogram(even_bins(_1, 0, 100, 64)), over<1>(sum)));
+  same_on_both(of(9, 1300, 2048) | reduce(over<1>(sum), over<1, 2>(sum), sum));
+}
+
 TEST_CASE("batches of small floats and bytes, whose rows begin anywhere") {
   if (no_kernels()) return;
   auto const x = uneven_numbers<float>(4 * 600 * 4100);

@@ -31,6 +31,17 @@ TEST_CASE("columns, rows and the whole of every image are one read") {
   CHECK(reads_of(of_images(over<1>(sum), over<2>(sum), over<1, 2>(mean), histogram(even_bins(_1, 0, 1, 64)))) == 1);
 }
 
+TEST_CASE("columns of a batch share a read with the whole of every image or of all, and rows with that of every image") {
+  CHECK(reads_of(of_images(over<1>(sum), sum)) == 1);
+  CHECK(reads_of(of_images(over<1, 2>(mean), over<1>(max))) == 1);
+  CHECK(reads_of(of_images(over<2>(sum), over<1, 2>(mean))) == 1);
+  CHECK(reads_of(of_images(histogram(even_bins(_1, 0, 1, 64)), over<1>(sum))) == 1);
+  CHECK(reads_of(of_images(over<1>(sum), over<1, 2>(mean), max)) == 2);
+  auto const deep = explain(from(shaped(made_up::address<float>(), 4, 32, 512, 2, 2048)) | reduce(over<2>(sum), over<2, 3, 4>(mean)), targets::h200);
+  CHECK(reads_of(deep) == 1);
+  CHECK(says(deep.details().domains[0].cut, "128 matrices"));
+}
+
 TEST_CASE("matrices whose rows lie in turn are one read, and axes that follow each other are one") {
   auto const e = explain(from(shaped(made_up::address<float>(), 1024, 64, 4096)) | reduce(over<0>(sum), over<2>(sum), over<0, 2>(mean)), targets::h200);
   CHECK(reads_of(e) == 1);
@@ -70,4 +81,14 @@ TEST_CASE("one matrix comes before a batch, and columns with other folds before 
   CHECK(columns.columns == 0);
   CHECK(columns.rows == -1);
   CHECK(found(cube | reduce(over<0>(sum), over<2>(sum))).batch == 2);
+  auto const beside_all = found(cube | reduce(sum, over<1>(sum)));
+  CHECK(beside_all.columns == 1);
+  CHECK(beside_all.batch == 1);
+  CHECK(beside_all.each == -1);
+  auto const rows = found(cube | reduce(over<1, 2>(sum), over<2>(sum)));
+  CHECK(rows.columns == -1);
+  CHECK(rows.rows == 1);
+  CHECK(rows.down == 2);
+  CHECK(rows.each == 0);
+  CHECK(found(cube | reduce(over<1>(sum))).batch == 0);
 }

@@ -65,8 +65,24 @@ constexpr mixed_items find_one_side(u32 const* of, int n, u32 all) {
       return {-1, i, down};
   return {-1, -1, 0};
 }
+/// The columns of the matrices of a batch beside folds of every matrix or of all, or their rows beside folds of every matrix.
+constexpr mixed_items find_side_of_batch(u32 const* of, int n, u32 all, bool folds_all) {
+  for (int i = 0; i < n; ++i) {
+    u32 const down = of[i], batch = down == 0 ? 0 : (down & ~(down - 1)) - 1;
+    int const each = batch == 0 ? -1 : first_of(of, n, all & ~batch);
+    if (batch != 0 && are_neighbours(down) && (batch | down) != all && (each >= 0 || folds_all))
+      return {i, -1, down, batch, each};
+  }
+  for (int i = 0; i < n; ++i)
+    for (int each = 0; each < n; ++each) {
+      u32 const batch = all & ~of[each], down = of[each] & ~of[i], before = batch | down;
+      if (batch != 0 && down != 0 && of[i] != 0 && (of[i] & of[each]) == of[i] && (batch & (batch + 1)) == 0 && (before & (before + 1)) == 0)
+        return {-1, i, down, batch, each};
+    }
+  return {-1, -1, 0};
+}
 /// Columns and rows of one matrix, of matrices that lie one behind the other, or of matrices whose rows lie in turn, whose whole most often has a read of its own
-/// and which are not taken where columns may be read with it.
+/// and which are not taken where columns may be read with it; or one of them and the whole.
 template <class... Items>
 constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
   constexpr int n = int(sizeof...(Items)), others = (0 + ... + int(axes_of_item<Items> == 0));
@@ -80,6 +96,8 @@ constexpr mixed_items find_mixed_items(int rank, pack<Items...> const*) {
     return side;
   if (auto const in_turn = find_matrix(of, n, all, [](u32 down, u32 batch) { return batch > down && are_neighbours(batch); }); in_turn.any())
     return in_turn;
+  if (auto const of_batch = find_side_of_batch(of, n, all, others > 0); of_batch.any())
+    return of_batch;
   return find_one_side(of, n, all);
 }
 
