@@ -105,7 +105,7 @@ TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   halves.of.sources[0].bytes_per_element = 2;
   CHECK(make_mixed_plan(halves).joins);
   CHECK(make_mixed_plan(halves).plan.begins_anywhere);
-  halves = sums_of(65536, 2000 - 1, 2000 - 1);
+  halves = sums_of(65536, 1999, 1999);
   halves.of.sources[0].bytes_per_element = 2;
   halves.of.lanes_per_group = 8;
   CHECK(make_mixed_plan(halves).plan.stages == 2);
@@ -229,6 +229,7 @@ TEST_CASE("tiles have the rows of several lanes where matrices have fewer than a
   CHECK(says(make_mixed_plan(sums_of_batch(512, 63, 4096)), "leave most of a tile empty"));
   CHECK(make_mixed_plan(sums_of(64, 1 << 22, 1 << 22)).plan.lanes_of_tile == 8);
   CHECK(make_mixed_plan(sums_of_batch(300, 720, 1279)).joins);
+  CHECK(make_mixed_plan(sums_of_batch(300, 500, 1279)).joins);
   auto halves = sums_of_batch(300, 720, 1280);
   CHECK(make_mixed_plan(halves).joins);
   halves.of.sources[0].bytes_per_element = 2;
