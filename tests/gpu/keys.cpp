@@ -106,7 +106,8 @@ TEST_CASE("a matrix by keys of its rows and of its columns, elements along rows 
   struct matrix {
     i64 rows, columns;
   };
-  for (auto const& [rows, columns] : {matrix{700, 1024}, {701, 1023}, {3000, 33}, {5, 70'001}, {40'000, 4}, {30'000, 3}, {1, 5000}, {5000, 1}}) {
+  for (matrix const& of : {matrix{700, 1024}, {701, 1023}, {3000, 33}, {5, 70'001}, {40'000, 4}, {30'000, 3}, {1, 5000}, {5000, 1}}) {
+    i64 const rows = of.rows, columns = of.columns;
     CAPTURE(rows);
     CAPTURE(columns);
     auto const x = uneven_numbers<float>(std::size_t(rows * columns));

@@ -43,7 +43,7 @@ void same_and_shared(R const& r, int shared, Options... options) {
 
 TEST_CASE("keys beside folds of the whole, of every size, with keys that are spread and that are one") {
   if (no_kernels()) return;
-  for (std::size_t const n : {1, 3, 100, 1024, 4097, 70'001, 3'000'000})
+  for (std::size_t const n : {1u, 3u, 100u, 1024u, 4097u, 70'001u, 3'000'000u})
     for (bool const hot : {false, true})
       for (int const bins : {1, 64, 500}) {
         CAPTURE(n);
@@ -170,7 +170,7 @@ TEST_CASE("a key that names no bin is told whatever is beside it, by the positio
 
 TEST_CASE("keys beside exact sums of the whole, that fit their windows and that do not") {
   if (no_kernels()) return;
-  for (std::size_t const n : {1, 33, 5000, 70'001, 3'000'000}) {
+  for (std::size_t const n : {1u, 33u, 5000u, 70'001u, 3'000'000u}) {
     CAPTURE(n);
     auto x = uneven_numbers<float>(n);
     auto const f64 = uneven_numbers<double>(n, 5);

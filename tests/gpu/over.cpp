@@ -151,7 +151,8 @@ TEST_CASE("columns in stripes: of rows that begin anywhere, whose last strips fo
   struct matrix {
     i64 rows, columns;
   };
-  for (auto const& [rows, columns] : {matrix{700, 128}, {7, 129}, {1500, 191}, {127, 255}, {2, 257}, {700, 382}, {1500, 510}, {1, 383}, {1500, 1021}}) {
+  for (matrix const& of : {matrix{700, 128}, {7, 129}, {1500, 191}, {127, 255}, {2, 257}, {700, 382}, {1500, 510}, {1, 383}, {1500, 1021}}) {
+    i64 const rows = of.rows, columns = of.columns;
     CAPTURE(columns);
     CAPTURE(rows);
     auto const weights = along<0>(shaped(floats.data(), rows));

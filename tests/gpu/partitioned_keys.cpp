@@ -71,7 +71,7 @@ TEST_CASE("partitioned keys: every kind of fold, with masks and filters, and ele
 TEST_CASE("partitioned keys: numbers far from each other, and those that are none") {
   if (no_kernels()) return;
   i64 const bins = 20'000;
-  for (unsigned const one_in : {4, 300}) { // so many that all digits are kept, or that slots say which have them
+  for (unsigned const one_in : {4u, 300u}) { // so many that all digits are kept, or that slots say which have them
     auto const [x, wide] = far_numbers_for_keys(enough, one_in);
     for (auto const kind : all_kinds) {
       auto const keys = keys_of(kind, enough, bins);
@@ -87,7 +87,7 @@ TEST_CASE("partitioned keys: runs that are longer and shorter than what a warp t
   i64 const bins = 77'000;
   auto const near = numbers_for_keys(enough);
   auto const [far, wide] = far_numbers_for_keys(enough, 50);
-  for (std::size_t const run : {5000, 700, 230, 100}) {
+  for (std::size_t const run : {5000u, 700u, 230u, 100u}) {
     std::vector<i64> keys(static_cast<std::size_t>(enough));
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i64(i / (i % 4096 < 2048 ? run : run / 3) * 3 % std::size_t(bins));
     for (auto const& x : {near, far}) {
