@@ -24,8 +24,8 @@ std::vector<T> uneven(i64 n) {
   return x;
 }
 
-/// How matrices of a batch lie in memory, and whether each of them is folded; or their columns and that, or all, alone.
-enum class lie { behind, in_turn, each_behind, each_in_turn, columns_and_each, columns_and_all };
+/// How matrices of a batch lie in memory, and whether each of them is folded; or their columns and that, or all, alone, or their rows and that.
+enum class lie { behind, in_turn, each_behind, each_in_turn, columns_and_each, columns_and_all, rows_and_each };
 template <i64 Matrices, lie Lie>
 auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
   if constexpr (Matrices == 1)
@@ -38,6 +38,8 @@ auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
     return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), over<1, 2>(sum));
   else if constexpr (Lie == lie::columns_and_all)
     return from(shaped(x, Matrices, rows, columns)) | reduce(over<1>(sum), sum);
+  else if constexpr (Lie == lie::rows_and_each)
+    return from(shaped(x, Matrices, rows, columns)) | reduce(over<2>(mean), over<1, 2>(sum));
   else if constexpr (Lie == lie::each_in_turn)
     return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean), over<0, 2>(sum));
   else
@@ -52,8 +54,9 @@ template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
-  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn || Lie == lie::columns_and_each;
-  constexpr bool behind = Lie != lie::in_turn && Lie != lie::each_in_turn, rows_too = Lie != lie::columns_and_each && Lie != lie::columns_and_all;
+  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn || Lie == lie::columns_and_each || Lie == lie::rows_and_each;
+  constexpr bool behind = Lie != lie::in_turn && Lie != lie::each_in_turn, rows_too = Lie != lie::columns_and_each && Lie != lie::columns_and_all,
+                 columns_too = Lie != lie::rows_and_each;
   auto const all = uneven<T>(Matrices * Rows * Columns);
   T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
   auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
@@ -76,6 +79,7 @@ bool folds() {
     f.of.sources[0] = {sizeof(T), 1, 16};
     f.of.target = Engine ? targets::h200 : targets::a100;
     f.of.target.multiprocessors = 4; // of which few rows have enough
+    f.of.target.l2_bytes = 0;        // in which rows alone would be found again
     constexpr i64 row = behind ? Columns : Matrices * Columns, matrix = behind ? Rows * Columns : Columns;
     f.batched = Matrices > 1;
     f.whole_of_each = each;
@@ -89,7 +93,8 @@ bool folds() {
     f.column_words = 28;
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
     f.apart_bytes = sizeof(typename Across::states) + sizeof(typename Total::states);
-    f.commutative = f.folds_columns = true;
+    f.commutative = true;
+    f.folds_columns = columns_too;
     f.rows = rows_too;
     f.total = whole_too;
     return make_mixed_plan(f);
@@ -122,8 +127,9 @@ bool folds() {
                                                                                                      rows_there, of_all.data(), {aligned, arrivals.data()}, {nullptr, 0, 0});
   });
   auto const same_all = [](std::vector<float> const& one, auto const& other) { return std::equal(one.begin(), one.end(), other.begin(), other.end()); };
-  bool same = same_all(to_columns, std::get<0>(right));
-  if constexpr (rows_too) same = same && same_all(to_rows, std::get<1>(right));
+  bool same = true;
+  if constexpr (columns_too) same = same_all(to_columns, std::get<0>(right));
+  if constexpr (rows_too) same = same && same_all(to_rows, std::get<columns_too ? 1 : 0>(right));
   auto const& of_whole = std::get<std::tuple_size_v<std::remove_cvref_t<decltype(right)>> - 1>(right);
   if constexpr (each)
     same = same && std::equal(of_all.begin(), of_all.end(), of_whole.begin(), of_whole.end(), [](auto const& s, float answer) { return get<0>(s) == answer; });
@@ -176,11 +182,13 @@ TEST_CASE("the whole of every matrix of a batch, of rows, of their leaves and of
   folds<float, 100, 3072, true, 3, lie::each_in_turn>();
 }
 
-TEST_CASE("the columns of a batch beside the whole of every matrix, or of all") {
+TEST_CASE("the columns of a batch beside the whole of every matrix, or of all, and the rows beside that of every matrix") {
   folds<float, 150, 2048, true, 3, lie::columns_and_each>();
   folds<float, 256, 1100, true, 3, lie::columns_and_each, runs::of_units>();
   folds<float, 150, 3072, true, 3, lie::columns_and_all>();
   folds<float, 1100, 1027, true, 2, lie::columns_and_all>();
+  folds<float, 150, 3072, true, 3, lie::rows_and_each>();
+  folds<float, 256, 1100, true, 3, lie::rows_and_each, runs::of_units>();
 }
 
 TEST_CASE("tiles of several lanes, where matrices have fewer rows than a leaf has elements") {
