@@ -36,6 +36,9 @@ constexpr bool are_neighbours(u32 axes) {
   return axes != 0 && (axes & (axes + first)) == 0;
 }
 
+/// Whether axes are the outermost ones, some of them.
+constexpr bool are_outermost(u32 axes) { return axes != 0 && (axes & (axes + 1)) == 0; }
+
 /// The first item that folds just these axes away; -1: none.
 constexpr int first_of(u32 const* of, int n, u32 axes) {
   for (int i = 0; i < n; ++i)
@@ -58,10 +61,10 @@ constexpr mixed_items find_matrix(u32 const* of, int n, u32 all, MayBe const& ma
 /// The first item that folds outer axes away, or the first that folds inner axes away.
 constexpr mixed_items find_one_side(u32 const* of, int n, u32 all) {
   for (int i = 0; i < n; ++i)
-    if (of[i] != 0 && of[i] != all && (of[i] & (of[i] + 1)) == 0)
+    if (of[i] != all && are_outermost(of[i]))
       return {i, -1, of[i]};
   for (int i = 0; i < n; ++i)
-    if (u32 const down = all & ~of[i]; of[i] != 0 && down != 0 && (down & (down + 1)) == 0)
+    if (u32 const down = all & ~of[i]; of[i] != 0 && are_outermost(down))
       return {-1, i, down};
   return {-1, -1, 0};
 }
@@ -75,8 +78,8 @@ constexpr mixed_items find_side_of_batch(u32 const* of, int n, u32 all, bool fol
   }
   for (int i = 0; i < n; ++i)
     for (int each = 0; each < n; ++each) {
-      u32 const batch = all & ~of[each], down = of[each] & ~of[i], before = batch | down;
-      if (batch != 0 && down != 0 && of[i] != 0 && (of[i] & of[each]) == of[i] && (batch & (batch + 1)) == 0 && (before & (before + 1)) == 0)
+      u32 const batch = all & ~of[each], down = of[each] & ~of[i];
+      if (of[i] != 0 && (of[i] & batch) == 0 && down != 0 && are_outermost(batch) && are_outermost(batch | down))
         return {-1, i, down, batch, each};
     }
   return {-1, -1, 0};
