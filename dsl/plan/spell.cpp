@@ -13,6 +13,7 @@ char const* spell(contract c) {
 
 char const* spell(whole_from w) {
   switch (w) {
+  case whole_from::nothing: return "nothing";
   case whole_from::rows: return "rows";
   case whole_from::leaves_of_rows: return "leaves_of_rows";
   case whole_from::leaves: return "leaves";
@@ -140,8 +141,8 @@ std::string spell(partitioned_keys_plan const& p) {
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}}}", p.stages,
-                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.begins_anywhere, spell(p.whole), p.batched, p.whole_of_each, p.lanes_of_tile);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}, .shares_of_last_chunk = {}}}", p.stages,
+                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.begins_anywhere, spell(p.whole), p.batched, p.whole_of_each, p.lanes_of_tile, p.shares_of_last_chunk);
 }
 
 std::string spell(plan const& p, int sources, int folds) {

@@ -91,6 +91,7 @@ bool folds() {
     f.columns.kept[Matrices > 1 ? 1 : 0] = {Columns, 1, {1}};
     f.columns.reduced[0] = {Rows, row, {row}};
     f.column_words = 28;
+    f.column_bytes = sizeof(typename Down::states);
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);
     f.apart_bytes = sizeof(typename Across::states) + sizeof(typename Total::states);
     f.commutative = true;
@@ -152,6 +153,8 @@ TEST_CASE("rows that are subtrees of the whole, whose leaves are its own, and th
 
 TEST_CASE("rows shorter than a leaf") {
   folds<float, 1100, 512, true>();
+  folds<float, 1100, 255, true>();
+  folds<float, 1030, 128, true>();
   folds<float, 1030, 769, true>();
   folds<float, 200, 1000, true>();
   folds<float, 2050, 1023, true>();

@@ -53,6 +53,14 @@ class Style(layout.Check):
         self.none_of(wrong)
         self.assertLessEqual(len({macro for _, macro in defined}), MACROS, sorted({macro for _, macro in defined}))
 
+    def test_pragmas_in_braces(self):
+        """no pragma follows `if constexpr` without a brace between, for which NVRTC leaves out the statement behind"""
+        bare = re.compile(r"\b(?:if constexpr|else if constexpr)\b[^{};]*\n\s*#\s*pragma")
+        self.assertRegex("if constexpr (a)\n#pragma unroll", bare)
+        wrong = [header for header in layout.headers()
+                 if bare.search(layout.without_comments(layout.text(f"include/{header}")))]
+        self.none_of(wrong)
+
     def test_file_names(self):
         """file names are snake_case words that say something"""
         wrong = [str(name) for name in layout.files() for part in name.parts if words(part) & EMPTY_WORDS]

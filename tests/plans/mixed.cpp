@@ -27,6 +27,7 @@ mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {
   f.columns.kept[0] = {columns, 1, {1}};
   f.columns.reduced[0] = {rows, columns, {row_step}};
   f.column_words = 28;
+  f.column_bytes = 4;
   f.along_bytes = f.apart_bytes = 8;
   f.commutative = f.total = f.rows = f.folds_columns = true;
   return f;
@@ -90,13 +91,44 @@ TEST_CASE("parts of the whole are folded as soon as a unit's lanes have come whe
   CHECK(wave.cut.sets_of_runs() == 1);
 }
 
+TEST_CASE("units of a last chunk that is not full come behind all others, and fold in shares where a share of a tile's columns is all they have") {
+  struct cut_of {
+    i64 columns;
+    int shares, in_front;
+    bool total;
+  };
+  for (auto const& c : {cut_of{4096, 1, 4, true}, {4097, 8, 4, true}, {4096 + 128, 8, 4, true}, {4096 + 129, 1, 5, true}, {4096 + 129, 4, 4, false}, {4096 + 300, 2, 4, false},
+                        {4096 + 513, 1, 4, false}, {1023, 1, 0, true}, {512, 2, 0, true}, {256, 4, 0, true}, {128, 8, 0, true}}) {
+    CAPTURE(c.columns);
+    auto f = sums_of(160'000, c.columns, c.columns);
+    f.total = c.total;
+    auto const p = make_mixed_plan(f);
+    CHECK(p.joins);
+    CHECK(p.plan.shares_of_last_chunk == c.shares);
+    CHECK(p.cut.chunks_in_front == c.in_front);
+  }
+  auto of_wide_states = sums_of(160'000, 256, 256);
+  of_wide_states.column_bytes = 2 * 8 * 4; // as many as two tiles have for a column
+  CHECK(make_mixed_plan(of_wide_states).plan.shares_of_last_chunk == 4);
+  of_wide_states.column_bytes += 1;
+  CHECK(says(make_mixed_plan(of_wide_states), "leave most of a tile empty"));
+  // the others fill the chip: the last ones count as far as they have columns
+  CHECK(make_mixed_plan(sums_of(65536, 4096, 4096)).cut.splits == 1);
+  CHECK(make_mixed_plan(sums_of(65536, 4097, 4097)).cut.splits == 1);
+  CHECK(make_mixed_plan(sums_of(128 * 1024, 1025, 1025)).cut.splits == 2);
+  CHECK(planning::percent_of_chip(264, 0, 8, 264) == 100);
+  CHECK(planning::percent_of_chip(132, 0, 8, 264) == 50);
+  CHECK(planning::percent_of_chip(132, 264, 4, 264) == 100); // two after each other beside one
+  CHECK(planning::percent_of_chip(264, 132, 4, 264) == 83);
+}
+
 TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   auto const odd = make_mixed_plan(sums_of(4096, 1027, 1027));
   CHECK(odd.joins);
   CHECK(odd.plan.begins_anywhere);
   CHECK(odd.plan.bytes_per_copy == 0);
   CHECK(odd.plan.stages == 2);
-  CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16);
+  CHECK(odd.shared_bytes - make_mixed_plan(sums_of(4096, 1028, 1028)).shared_bytes == 2 * 8 * 16 * 8); // eight rows, of eight shares in the last chunk
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.stages == 2);
   CHECK_FALSE(make_mixed_plan(sums_of(4096, 1024, 2048)).plan.begins_anywhere);
   CHECK(make_mixed_plan(sums_of(4096, 1024, 2050)).plan.begins_anywhere);
@@ -111,21 +143,27 @@ TEST_CASE("rows that begin anywhere are copied in the pieces around them") {
   CHECK(make_mixed_plan(halves).plan.stages == 2);
 }
 
-TEST_CASE("rows fill half of a tile at the least, three quarters where they begin anywhere and elements are small") {
-  for (i64 const columns : {512, 513, 516, 765, 769, 1000, 1023})
-    CHECK_MESSAGE(make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
-  for (i64 const columns : {500, 508, 511})
-    CHECK_MESSAGE(!make_mixed_plan(sums_of(65536, columns, columns)).joins, columns);
-  CHECK(says(make_mixed_plan(sums_of(65536, 511, 511)), "leave most of a tile empty"));
+TEST_CASE("rows fill half of a tile or of a share of it at the least, three quarters where elements are small") {
+  for (i64 const columns : {128, 129, 255, 256, 257, 300, 500, 511, 512, 513, 516, 765, 769, 1000, 1023})
+    CHECK_MESSAGE(make_mixed_plan(sums_of(160'000, columns, columns)).joins, columns);
+  for (i64 const columns : {1, 50, 100, 127})
+    CHECK_MESSAGE(says(make_mixed_plan(sums_of(160'000, columns, columns)), "leave most of a tile empty"), columns);
+  for (i64 const columns : {500, 508, 511}) { // of fewer rows than a leaf has elements
+    CHECK_MESSAGE(says(make_mixed_plan(sums_of(1023, columns, columns)), "leave most of a tile empty"), columns);
+    auto without_engine = sums_of(160'000, columns, columns);
+    without_engine.of.target = targets::a100;
+    CHECK_MESSAGE(says(make_mixed_plan(without_engine), "leave most of a tile empty"), columns);
+  }
   auto const of_halves = [](i64 columns) {
     auto f = sums_of(260000, columns, columns);
     f.of.sources[0].bytes_per_element = 2;
     f.of.lanes_per_group = 8;
     return make_mixed_plan(f);
   };
-  CHECK(of_halves(1024).joins);
-  CHECK(of_halves(1537).joins);
-  CHECK(says(of_halves(1535), "leave most of a tile empty"));
+  for (i64 const columns : {256, 400, 512, 800, 1000, 1023, 1024, 1537})
+    CHECK_MESSAGE(of_halves(columns).joins, columns);
+  for (i64 const columns : {255, 300, 511, 600, 700, 1025, 1535})
+    CHECK_MESSAGE(says(of_halves(columns), "leave most of a tile empty"), columns);
   CHECK(make_mixed_plan(sums_of(16 * 1024 + 1, 1000, 1000)).joins);
   CHECK(says(make_mixed_plan(sums_of(16 * 1024, 1000, 1000)), "do not fill the chip"));
 }
@@ -154,9 +192,11 @@ TEST_CASE("the whole is made of rows, of their leaves or of leaves that begin an
     auto const p = make_mixed_plan(f);
     CHECK(p.joins);
     CHECK_FALSE(p.total_joins());
-    CHECK(p.plan.whole == whole_from::rows);
+    CHECK(p.plan.whole == whole_from::nothing);
     CHECK(says(p, why));
   };
+  alone(sums_of(160'000, 191, 191), "so short");
+  CHECK(whole_of(sums_of(160'000, 192, 192)) == whole_from::leaves);
   alone(sums_of(4096, 1027, 1100), "not every column has one row behind the other");
   odd = sums_of(4096, 1027, 1027);
   odd.of.sources[0].address_alignment = 8;
@@ -291,8 +331,22 @@ TEST_CASE("columns that share their read with nothing are no matter of tiles") {
   CHECK_FALSE(make_mixed_plan(f).joins);
 }
 
+TEST_CASE("folds that divide by how many elements they have seen join where little of the matrix is in a chunk that is not full") {
+  auto const counting = [](i64 columns) {
+    auto f = sums_of(160'000, columns, columns);
+    f.counts = true;
+    return make_mixed_plan(f);
+  };
+  for (i64 const columns : {4096, 4097, 4500, 1024})
+    CHECK_MESSAGE(counting(columns).joins, columns);
+  for (i64 const columns : {2500, 1500, 1000, 512}) {
+    CHECK_MESSAGE(says(counting(columns), "divides by how many"), columns);
+    CHECK_MESSAGE(make_mixed_plan(sums_of(160'000, columns, columns)).joins, columns);
+  }
+}
+
 TEST_CASE("what does not make tiles is refused with the reason") {
-  CHECK(says(make_mixed_plan(sums_of(4096, 500, 500)), "most of a tile empty"));
+  CHECK(says(make_mixed_plan(sums_of(4096, 100, 100)), "most of a tile empty"));
   auto strided = sums_of(4096, 4096, 1);
   strided.columns.kept[0].steps[0] = 4096;
   CHECK(says(make_mixed_plan(strided), "elements apart"));

@@ -52,6 +52,17 @@ TEST_CASE("a ring asks for tiles in bulk, threads copy where there is none, and 
   CHECK(count_in(copied, "fma.rn.f32") == 0);
 }
 
+TEST_CASE("units of few columns write nothing while they read, and keep open lanes and trees of rows in registers") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  mixed_plan p{2, 2, true};
+  p.whole = whole_from::leaves;
+  p.shares_of_last_chunk = 4;
+  auto const ahead = text_of_mixed(from(shaped(x, 65536, 256)) | reduce(over<0>(sum), over<1>(sum, max), sum), p);
+  CHECK(count_in(ahead, "mbarrier.try_wait") > 0);
+  writes_nothing_while_it_reads(ahead);
+}
+
 TEST_CASE("rows that begin anywhere come in bulk, and their elements are read one by one, none is shifted") {
   if (!ptx::can_compile()) return;
   float const x[4]{};

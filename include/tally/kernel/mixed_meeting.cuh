@@ -214,7 +214,7 @@ __device__ __forceinline__ void meet_rows(Along const& along, Total const&, mixe
           take_states<Rows::leaf_count>(at.parts_of_wholes[first_part + row], s);
       });
   if constexpr (Total::leaf_count > 0)
-    if (cut.total && last && comes_last({at.run_arrivals + slot / cut.slots_of_run, cut.slots_of_run}))
+    if (last && comes_last({at.run_arrivals + slot / cut.slots_of_run, cut.slots_of_run}))
       total_done(slot / cut.slots_of_run);
 }
 

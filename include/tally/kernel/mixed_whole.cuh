@@ -33,12 +33,12 @@ struct begun_values : tile_values<P, I, V, Width, Column> {
   }
 };
 
-/// The elements of a leaf of the whole that begins in a row of a tile, for fold_leaf_by_warp. Columns lie one row behind the other, and where a leaf begins in
+/// The elements of a leaf of the whole that begins in a row of a tile of Rows rows of Width, for fold_leaf_by_warp. Columns lie one row behind the other, and where a leaf begins in
 /// them is aligned.
-template <mixed_plan P, class Program>
+template <mixed_plan P, int Width, int Rows, class Program>
 struct leaf_begun_in_tile;
-template <mixed_plan P, class... Columns, class... Leaves>
-struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
+template <mixed_plan P, int Width, int Rows, class... Columns, class... Leaves>
+struct leaf_begun_in_tile<P, Width, Rows, program<pack<Columns...>, Leaves...>> {
   static constexpr leaf_shape shape = shape_of<program<pack<Columns...>, Leaves...>>;
   static constexpr int group = shape.group;
   pack<Columns...> const& columns;
@@ -50,7 +50,7 @@ struct leaf_begun_in_tile<P, program<pack<Columns...>, Leaves...>> {
 
   template <class Row>
   __device__ __forceinline__ void load(Row (&to)[group], i64 e) const {
-    auto strip = tile_strip_of<begun_values, P, group, shape.elements(), shape.rows>(columns);
+    auto strip = tile_strip_of<begun_values, P, group, Width, Rows>(columns);
     int const in_row = int(e - position);
     strip.load(columns, {tile, nullptr, row, lane, in_row, 0}, in_row + group <= width, e);
 #pragma unroll
@@ -85,12 +85,12 @@ constexpr int begun_rows_in_flight(leaf_shape shape) {
 }
 
 /// Folds a leaf of a whole that begins at a position, of all that has n elements, with a warp: valid in lane 0.
-template <mixed_plan P, class Total, class Columns>
+template <mixed_plan P, int Width, int Rows, class Total, class Columns>
 __device__ __forceinline__ typename Total::states fold_begun_leaf(Total const& total, Columns const& columns, tile_here const& tile, int row, int lane, i64 position, int width,
                                                                   i64 leaf, i64 n, i64 origin) {
   constexpr int elements = shape_of<Total>.elements(), rows = begun_rows_in_flight<decltype(Total::columns)>(shape_of<Total>);
   i64 const first = leaf * elements, left = n - first;
-  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Total>{columns, tile, row, lane, position, width, origin}, first, left < elements ? int(left) : elements,
+  return fold_leaf_by_warp<rows, false>(total, leaf_begun_in_tile<P, Width, Rows, Total>{columns, tile, row, lane, position, width, origin}, first, left < elements ? int(left) : elements,
                                         int(threadIdx.x % 32));
 }
 

@@ -24,6 +24,8 @@ constexpr int tile_row_bytes() {
   else
     return 0;
 }
+/// Elements of a leaf, which what stands beside tiles of so many columns and rows has places for.
+constexpr int width_of_unit(int width, int rows) { return width * rows / (mixed_folding_threads / 32); }
 /// Bytes of a column that stands beside the tiles: an element a column of the unit, or a row.
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int standing_bytes() {
@@ -116,7 +118,7 @@ struct tile_strip<Values, P, I, V, Width, Rows, Column, Columns...> {
   template <class... More>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_place const& at, More... more) {
     here.load(c.first, at, more...);
-    rest.load(c.rest, {{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, Width, Column>(), at.row, at.lane, at.column, at.of_unit}, more...);
+    rest.load(c.rest, {{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, width_of_unit(Width, Rows), Column>(), at.row, at.lane, at.column, at.of_unit}, more...);
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
@@ -172,16 +174,17 @@ __device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c,
 }
 
 /// The tiles of a unit, one after the other: read(k, tile) with the folding threads; the whole block calls it, once. Tile k has
-/// rows_of(k) rows of the plan's lanes, of which the first is the first of lane k * lanes; those of a lane follow `apart` rows below each other.
-template <mixed_plan P, int Width, int Rows, class Columns, class RowsOf, class Read>
-__device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 matrix, i64 first_row, int apart, i64 first_column, int width,
+/// rows_of(k) rows of Lanes lanes: of every lane the first, then of every lane the second and so on.
+template <mixed_plan P, int Width, int Rows, int Lanes, class Columns, class RowsOf, class Read>
+__device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut const& cut, i64 matrix, i64 first_row, lanes_of_tiles const& apart, i64 first_column, int width,
                                            int tiles, unsigned char* room, RowsOf const& rows_of, Read const& read) {
   constexpr int bytes_per_tile = tile_bytes<P, Width, Rows>(static_cast<Columns const*>(nullptr));
   auto const rows_in = [&](auto const* data, int index) {
     i64 const step = cut.row_steps[index], of_matrix = cut.matrix_steps[index], size = i64(sizeof(*data));
     i64 const last = (step > 0 ? (cut.rows - 1) * step : 0) + (P.batched && of_matrix > 0 ? (cut.matrices - 1) * of_matrix : 0);
-    return rows_in_column<P>{reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + first_row * step + first_column), step * size,
-                             apart * step * size, width * int(size), reinterpret_cast<unsigned char const*>(data + last + cut.columns)};
+    return rows_in_column<P.begins_anywhere, Lanes>{reinterpret_cast<unsigned char const*>(data + begin_of_matrix<P>(cut, matrix, index) + first_row * step + first_column), step * size,
+                                                    {apart.lane * step * size, apart.tile * step * size, apart.row * step * size}, width * int(size),
+                                                    reinterpret_cast<unsigned char const*>(data + last + cut.columns)};
   };
   if constexpr (P.bytes_per_copy == 0) {
     namespace prim = primitive;
@@ -196,7 +199,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
         later_by_lane |= rows.later_by_lane() << 4 * index;
         ends |= (cut.columns - first_column - width) * i64(sizeof(*data)) < bytes_of_piece; // else the pieces end in a row
       });
-    constexpr int askers = P.begins_anywhere ? Rows : 1; // whose pieces no uniform register has: a thread for each row
+    constexpr int askers = !P.begins_anywhere && Lanes == P.lanes_of_tile ? 1 : Rows < 32 ? Rows : 32; // pieces are in no uniform register, or rows are many: a thread for each row
     auto const for_each_copy = [&](int k, auto const& f) { // that this thread asks for of tile k
       int const present = rows_of(k);
       for_each_read<P, Width, Rows>(columns, [&](auto const* data, int offset, int bytes, int index) {
@@ -211,7 +214,7 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
         tiles,
         [&](i64 k) {
           i64 all = 0;
-          if constexpr (P.begins_anywhere)
+          if constexpr (askers > 1)
             for_each_copy(int(k), [&](int, row_copy const& c) { all += c.bytes; });
           else
             for_each_read<P, Width, Rows>(columns, [&](auto const* data, int, int, int index) { all += i64(rows_of(int(k))) * rows_in(data, index).width; });

@@ -48,21 +48,26 @@ __device__ __forceinline__ row_copy copied_row(unsigned char const* row, int byt
 /// The sums of the numbers of 4 bits in two words, modulo 16.
 __device__ __forceinline__ u32 sums_of_four_bits(u32 a, u32 b) { return ((a & 0x77777777u) + (b & 0x77777777u)) ^ ((a ^ b) & 0x88888888u); }
 
-/// The rows of the tiles of a unit in one column of the source: those of tile k are those of lanes k * P.lanes_of_tile and so on.
-template <mixed_plan P>
+/// How far a lane is from the next of its tile, and a tile from the next, in lanes, and the rows of a lane, in rows.
+struct lanes_of_tiles {
+  i64 lane, tile, row;
+};
+
+/// The rows of the tiles of a unit in one column of the source, each of Lanes lanes.
+template <bool Anywhere, int Lanes>
 struct rows_in_column {
-  static constexpr int lanes = P.lanes_of_tile;
   unsigned char const* first; ///< row of the first lane, from the first column of the unit on
-  i64 step, apart;            ///< bytes from a row to the next, and to the next of a lane
+  i64 step;                   ///< from one row of the source to the next, in bytes
+  lanes_of_tiles apart;       ///< in bytes
   int width;                  ///< bytes of a row in the unit
   unsigned char const* end;   ///< of the column
 
-  __device__ __forceinline__ unsigned char const* first_of(int k) const { return first + i64(k) * lanes * step; }
-  __device__ __forceinline__ row_copy copy_of(int k, int r) const { return copied_row<P.begins_anywhere>(first_of(k) + r / lanes * apart + r % lanes * step, width, end); }
+  __device__ __forceinline__ unsigned char const* first_of(int k) const { return first + k * apart.tile; }
+  __device__ __forceinline__ row_copy copy_of(int k, int r) const { return copied_row<Anywhere>(first_of(k) + r / Lanes * apart.row + r % Lanes * apart.lane, width, end); }
   /// Bytes of its first piece in front of the first row of the first tile, and how many more in front of that of each tile behind, and of the row of each lane behind.
   __device__ __forceinline__ u32 late() const { return u32(reinterpret_cast<u64>(first)) % bytes_of_piece; }
-  __device__ __forceinline__ u32 later_by_tile() const { return u32(lanes) * u32(step) % bytes_of_piece; }
-  __device__ __forceinline__ u32 later_by_lane() const { return lanes == 1 ? 0 : u32(step) % bytes_of_piece; }
+  __device__ __forceinline__ u32 later_by_tile() const { return u32(apart.tile) % bytes_of_piece; }
+  __device__ __forceinline__ u32 later_by_lane() const { return Lanes == 1 ? 0 : u32(apart.lane) % bytes_of_piece; }
 };
 
 } // namespace tally::inline v0::kernel

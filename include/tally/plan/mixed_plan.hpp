@@ -8,9 +8,9 @@
 
 namespace tally::inline v0 {
 
-/// What the folds of the whole are made of: rows, where those are its subtrees or no order counts; the leaves of rows, where those are its own; or leaves that begin
+/// What the folds of the whole are made of: nothing, where they are in no such read; rows, where those are its subtrees or no order counts; the leaves of rows, where those are its own; or leaves that begin
 /// anywhere in rows, folded by the warp that has their first element, from its tile and from L2.
-enum class whole_from { rows, leaves_of_rows, leaves };
+enum class whole_from { nothing, rows, leaves_of_rows, leaves };
 
 /// All decisions about the kernel of rows, columns and total in one read.
 struct mixed_plan {
@@ -25,6 +25,7 @@ struct mixed_plan {
   bool batched = false; ///< there are several matrices, each with columns of its own
   bool whole_of_each = false; ///< the folds of the whole are those of every matrix, not of all
   int lanes_of_tile = 1; ///< more where matrices have fewer rows than a leaf has elements: a tile has those of so many lanes, which have as many less each
+  int shares_of_last_chunk = 1; ///< of the lanes of a unit, where that chunk has few columns: a tile has rows of a lane of each, and as many warps as its columns take fold a share
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
@@ -50,12 +51,12 @@ struct mixed_cut {
   i64 matrix_steps[max_sources];
   i64 row_apart, matrix_apart; ///< from a row to the next, and from a matrix to the next, in rows of the source
   int bands, chunks;
+  int chunks_in_front; ///< whose units come before those of the last one: all of them, or all others
   int lanes_of_band; ///< that are looked at: where the only band has no row in one half of them, those in the other
   int splits;        ///< units of a band in one chunk
   int lanes_of_unit;
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
-  bool total; ///< the folds of the whole are in the same read
   i64 wholes;          ///< that the folds of the whole have answers of: one, or each matrix
   i64 parts_of_wholes; ///< rows of all matrices, or leaves of them
   i64 groups_of_whole; ///< of parts of one

@@ -375,11 +375,12 @@ private:
   TALLY_INLINE void turn(states& s, int l, int count, LoadRow const& load_row) const {
     for (int i = 0; i < form::count; ++i) {
       block b[n];
-      if constexpr (OneWhole)
+      if constexpr (OneWhole) {
 #pragma GCC unroll 8
         for (int g = 0; g < n; ++g) along_group<OneWhole>(b[g], l, 1, i * n + g, load_row);
-      else
+      } else {
         for (int g = 0; g < n; ++g) along_group<OneWhole>(b[g], l, count, i * n + g, load_row);
+      }
       transpose_lanes<block, typename form::vector>(b);
 #pragma GCC unroll 4
       for (int h = 1; h < n; h *= 2)

@@ -234,8 +234,8 @@ public:
     constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
-    return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, has_each, words, int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
-            Total::leaf_count > 0, has_rows, has_columns, any_checked(leaves_of<ColumnProgram>) || any_checked(leaves_of<RowProgram>), c == contract::fast || all_free_of_order(leaves_of<Total>)};
+    return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, has_each, words, int(sizeof(typename ColumnProgram::states)), int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
+            Total::leaf_count > 0, has_rows, has_columns, any_checked(leaves_of<ColumnProgram>) || any_checked(leaves_of<RowProgram>), any_counts(leaves_of<ColumnProgram>) || any_counts(leaves_of<RowProgram>), c == contract::fast || all_free_of_order(leaves_of<Total>)};
   }
   /// What the types alone say of a request.
   static gpu::mixed_request request_of_types() {

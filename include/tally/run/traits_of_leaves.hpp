@@ -17,6 +17,11 @@ template <class... Leaves>
 constexpr bool any_checked(pack<Leaves...> const*) {
   return (false || ... || checked_leaf<Leaves>);
 }
+/// Whether a fold divides by how many elements it has seen, which is a number where all leaves are whole.
+template <class... Leaves>
+constexpr bool any_counts(pack<Leaves...> const*) {
+  return (false || ... || (even_monoid<typename Leaves::monoid_type> && !Leaves::masked));
+}
 template <class... Leaves>
 constexpr bool all_commutative(pack<Leaves...> const*) {
   return (true && ... && Leaves::monoid_type::law.commutative);
