@@ -154,7 +154,7 @@ TEST_CASE("rows that are subtrees of the whole, whose leaves are its own, and th
 TEST_CASE("rows shorter than a leaf") {
   folds<float, 1100, 512, true>();
   folds<float, 1100, 255, true>();
-  folds<float, 1030, 128, true>();
+  folds<float, 1030, 192, true>();
   folds<float, 1030, 769, true>();
   folds<float, 200, 1000, true>();
   folds<float, 2050, 1023, true>();
