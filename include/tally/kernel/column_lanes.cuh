@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tally/fold/folds.hpp>
+#include <tally/fold/tree.hpp>
 #include <tally/kernel/even_states.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
