@@ -10,19 +10,6 @@
 
 namespace tally::inline v0::kernel {
 
-/// A fold's states as they are, whatever they hold.
-template <class Leaf>
-struct plain_states {
-  using M = typename Leaf::monoid_type;
-  using state = typename Leaf::state;
-  __device__ __forceinline__ static state from(M const&, state const& s) { return s; }
-  __device__ __forceinline__ static state back(M const&, state const& s, u64) { return s; }
-  struct combine {
-    M const& m;
-    u64 each;
-    __device__ __forceinline__ state operator()(state const& a, state const& b, int) const { return m.combine(a, b); }
-  };
-};
 /// How states move where all leaves are whole, and where they may not be.
 template <bool Whole, class Leaf>
 struct moving_states {

@@ -10,9 +10,9 @@
 
 namespace tally::inline v0::kernel {
 
-/// A fold's states where all hold equally many elements.
+/// A fold's states as they are, whatever they hold.
 template <class Leaf>
-struct even_states {
+struct plain_states {
   using M = typename Leaf::monoid_type;
   static constexpr bool counted = false;
   using state = typename Leaf::state;
@@ -25,6 +25,9 @@ struct even_states {
     __device__ __forceinline__ state operator()(state const& a, state const& b, int) const { return m.combine(a, b); }
   };
 };
+/// A fold's states where all hold equally many elements.
+template <class Leaf>
+struct even_states : plain_states<Leaf> {};
 /// Without their number, where the monoid can do without and no mask makes it uncertain.
 template <class Leaf>
   requires(even_monoid<typename Leaf::monoid_type> && !Leaf::masked)
