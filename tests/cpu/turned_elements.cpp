@@ -71,5 +71,5 @@ TEST_CASE("permuted axes and reversed columns, beside columns that lie as they a
   auto const plain = from(shaped(x.data(), {rows, n}, {1, rows}));
   auto const largest = run(plain | over<1>(max), on::cpu);
   CHECK(is_made_of(run(plain | map(_1 - let(plain | over<1>(max))) | collect, on::cpu), {1, rows, n},
-                   [&](i64, i64 r, i64 c) { return x[std::size_t(c * rows + r)] - largest[r]; }));
+                   [&](i64, i64 r, i64 c) { return x[std::size_t(c * rows + r)] - largest[std::size_t(r)]; }));
 }

@@ -94,7 +94,8 @@ TEST_CASE("a walk by keys, emulated: every element once, and once more by the bl
 }
 
 TEST_CASE("a walk by keys, emulated: along rows, beside what is the same for a row and for a column, as the planner has it") {
-  for (auto const& [rows, n] : {std::pair<i64, i64>{37, 21}, {36, 24}, {1, 1000}, {1000, 4}, {3, 4099}, {5, 5}, {200, 7}}) {
+  for (auto const& shape : {std::pair<i64, i64>{37, 21}, {36, 24}, {1, 1000}, {1000, 4}, {3, 4099}, {5, 5}, {200, 7}}) {
+    i64 const rows = shape.first, n = shape.second;
     auto const numbers = positions(2 * rows * n), of_rows = positions(rows), of_columns = positions(n);
     auto const says = [&](auto const& row) {
       return get<0>(row.values) == row.position && get<1>(row.values) == row.position / n && get<2>(row.values) == row.position % n;

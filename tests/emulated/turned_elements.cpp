@@ -61,7 +61,8 @@ void same(R const& r) {
           p, at, r.pipe.values, to, P.turned_axis);
     });
   }(indices_up_to<int(sizeof...(Ts))>{});
-  CHECK((primitive::rows_stored > 0) == (P.in_bulk && P.bytes_per_store[0] == 16));
+  constexpr bool goes_in_bulk = P.in_bulk && P.bytes_per_store[0] == 16; // a constant: docs/decisions/both_compilers_read_the_tests.md
+  CHECK((primitive::rows_stored > 0) == goes_in_bulk);
   auto const right = run(r, on::cpu);
   auto const check = [&](auto const& array, auto const& of) {
     CHECK(std::memcmp(of.first, array.data(), array.size() * sizeof(*array.data())) == 0);
