@@ -93,9 +93,7 @@ TEST_CASE("doubles, small floats and integers join by leaves of their own") {
   if (no_kernels()) return;
   auto const f64 = uneven_numbers<double>(1200 * 1024);
   same_and_joined(from(shaped(f64.data(), 1200, 1024)) | reduce(over<0>(sum, variance), over<1>(mean), sum), true, true);
-  auto const f32 = uneven_numbers<float>(2500 * 4096);
-  std::vector<bf16> small(f32.size());
-  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(f32[i]);
+  auto const small = uneven_numbers<bf16>(2500 * 4096);
   same_and_joined(from(shaped(small.data(), 2500, 4096)) | reduce(over<0>(sum, max), over<1>(mean), sum), true, true);
   auto const ints = uneven_numbers<int>(1500 * 2048);
   same_and_joined(from(shaped(ints.data(), 1500, 2048)) | reduce(over<0>(sum, max), over<1>(sum), sum), true, true);
@@ -119,8 +117,7 @@ TEST_CASE("rows of doubles, small floats and bytes begin anywhere, and tiles hol
   auto const f64 = uneven_numbers<double>(700 * 1029);
   same_and_joined(from(shaped(f64.data(), 700, 1029)) | reduce(over<0>(sum, argmax), over<1>(mean)), true, false);
   auto const f32 = uneven_numbers<float>(2100 * 2050);
-  std::vector<bf16> small(f32.size());
-  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(f32[i]);
+  auto const small = uneven_numbers<bf16>(2100 * 2050);
   same_and_joined(from(shaped(small.data(), 2100, 2050)) | reduce(over<0>(sum), over<1>(max)), true, false);
   same_and_joined(from(shaped(small.data(), 2060, 2049), shaped(f32.data(), 2060, 2049)) | reduce(over<0>(sum(_1 * _2)), over<1>(max(_1 - _2))), true, false);
   same_and_joined(from(shaped(small.data(), 500, 6145), along<1>(shaped(small.data(), 6145))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), max(_1)), true, true);
@@ -172,17 +169,11 @@ TEST_CASE("leaves of rows are those of the whole where rows are whole leaves, bu
   same_and_joined(from(shaped(x.data(), {1000, 5120}, {6144, 1}), along<1>(shaped(x.data(), 5120))) | reduce(over<0>(sum(_1)), over<1>(sum(_1 * _2)), sum(_1 * _2)), true, true);
   auto const f64 = uneven_numbers<double>(700 * 1536);
   same_and_joined(from(shaped(f64.data(), 700, 1536)) | reduce(over<0>(sum), over<1>(mean), sum, variance), true, true);
-  std::vector<bf16> small(x.size());
-  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(x[i]);
+  auto const small = uneven_numbers<bf16>(x.size(), 5);
   same_and_joined(from(shaped(small.data(), 1100, 6144)) | reduce(over<0>(sum), over<1>(max), mean), true, true);
   same_and_joined(from(shaped(small.data(), 1000, 6144), shaped(x.data(), 1000, 6144)) | reduce(over<0>(sum(_1 * _2)), over<1>(max(_1 - _2)), sum(_1 * _2)), true, true);
   same_and_joined(from(shaped(small.data(), 1000, 5123)) | reduce(over<0>(sum), over<1>(max), mean), true, false);
-  on_device<bf16> const large([] { // more than L2 holds
-    std::vector<bf16> v(8000 * 5123);
-    auto const numbers = uneven_numbers<float>(v.size(), 7);
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = bf16(numbers[i]);
-    return v;
-  }());
+  on_device<bf16> const large(uneven_numbers<bf16>(8000 * 5123, 7)); // more than L2 holds
   auto const rows_and_whole = [](bf16 const* at) { return from(shaped(at, 8000, 5123)) | reduce(over<1>(sum), mean, sum); };
   CHECK(plan_of(rows_and_whole(large.data())).plan.whole == by_leaves);
   std::vector<bf16> const here = large.back();

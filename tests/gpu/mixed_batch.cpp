@@ -25,12 +25,6 @@ auto in_turn(T const* x, i64 matrices, i64 rows, i64 columns) {
   return from(shaped(x, rows, matrices, columns)) | reduce(over<0>(sum, argmax), over<2>(mean));
 }
 
-std::vector<bf16> rounded(std::vector<float> const& x) {
-  std::vector<bf16> small(x.size());
-  for (std::size_t i = 0; i < small.size(); ++i) small[i] = bf16(x[i]);
-  return small;
-}
-
 } // namespace
 
 TEST_CASE("batches of random shapes have the bits of the CPU") {
@@ -138,8 +132,7 @@ TEST_CASE("columns of a batch beside the whole of every matrix or of all, and ro
 
 TEST_CASE("batches of small floats and bytes, whose rows begin anywhere") {
   if (no_kernels()) return;
-  auto const x = uneven_numbers<float>(4 * 600 * 4100);
-  auto const small = rounded(x);
+  auto const small = uneven_numbers<bf16>(4 * 600 * 4100);
   same_and_joined(behind(small.data(), 4, 256, 4096), true, true);
   same_and_joined(behind(small.data(), 4, 500, 4801), true, false);
   same_and_joined(in_turn(small.data(), 4, 250, 4099), true, false);

@@ -13,18 +13,10 @@ using namespace tally;
 namespace {
 
 template <class T>
-std::vector<T> numbers_of(i64 n, unsigned seed = 1) {
-  auto const x = uneven_numbers<float>(std::size_t(n), seed);
-  std::vector<T> made(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) made[i] = T(x[i]);
-  return made;
-}
-
-template <class T>
 void folds_in_shares(i64 rows, i64 columns, int shares) {
   CAPTURE(rows);
   CAPTURE(columns);
-  auto const x = numbers_of<T>(rows * columns);
+  auto const x = uneven_numbers<T>(std::size_t(rows * columns));
   on_device<T> const d(x);
   auto const same = [&](auto const& domains) {
     auto const p = plan_of(domains(d.data()));
@@ -71,7 +63,7 @@ TEST_CASE("the whole beside narrow chunks, of rows and of leaves that begin anyw
     i64 const columns = i % 3 == 0 ? 1024 + 1 + i64(next() % 128) : 192 + i64(next() % 321), rows = (columns > 1000 ? 1024 : 17'000) + i64(next() % 2000);
     CAPTURE(rows);
     CAPTURE(columns);
-    auto const x = numbers_of<float>(rows * columns);
+    auto const x = uneven_numbers<float>(std::size_t(rows * columns));
     on_device<float> const d(x);
     auto const sums = [&](float const* at) { return from(shaped(at, rows, columns)) | reduce(over<0>(sum), over<1>(sum), sum, mean); };
     CHECK(plan_of(sums(d.data())).total_joins());

@@ -3,7 +3,7 @@
 // For GPU tests: columns in device memory, numbers to fill them, and answers compared bit by bit.
 #pragma once
 
-#include <tally/run/device.hpp>
+#include <tally/tally.hpp>
 
 #include <doctest/doctest.h>
 
@@ -53,7 +53,7 @@ std::vector<T> uneven_numbers(std::size_t n, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::vector<T> v(n);
   for (auto& x : v)
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (tally::floating<T>)
       x = static_cast<T>(std::ldexp(double(random() % 2001) - 1000.0, int(random() % 30) - 15));
     else
       x = static_cast<T>(random());

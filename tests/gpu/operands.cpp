@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <type_traits>
 
 using namespace tally;
 
@@ -21,18 +20,11 @@ constexpr shape shapes[] = {{1, 1},       {1, 5000},    {5000, 1},    {3000, 3},
                             {1025, 1027}, {300, 16384}, {70000, 33},  {40, 70001},  {2048, 4096},   {262144, 8}};
 
 template <class T>
-std::vector<T> as(std::vector<float> const& x) {
-  std::vector<T> out(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) out[i] = T(x[i]);
-  return out;
-}
-
-template <class T>
 void every_grouping_of(shape const& s) {
   CAPTURE(s.rows);
   CAPTURE(s.columns);
-  auto const a = as<T>(uneven_numbers<float>(std::size_t(s.rows * s.columns))), x = as<T>(uneven_numbers<float>(std::size_t(s.columns), 5)),
-             w = as<T>(uneven_numbers<float>(std::size_t(s.rows), 6));
+  auto const a = uneven_numbers<T>(std::size_t(s.rows * s.columns)), x = uneven_numbers<T>(std::size_t(s.columns), 5),
+             w = uneven_numbers<T>(std::size_t(s.rows), 6);
   on_device<T> const da(a), dx(x), dw(w);
   auto const host = from(shaped(a.data(), s.rows, s.columns), along<1>(shaped(x.data(), s.columns)), along<0>(shaped(w.data(), s.rows)));
   auto const device = from(shaped(da.data(), s.rows, s.columns), along<1>(shaped(dx.data(), s.columns)), along<0>(shaped(dw.data(), s.rows)));
@@ -49,14 +41,6 @@ void every_grouping_of(shape const& s) {
   both(reduce(over<0>(sum((_1 - _2) * (_1 - _2))), over<1>(mean(_1), max(_1 * _3))));
 }
 
-template <class T>
-std::vector<T> numbers(i64 n, unsigned seed) {
-  if constexpr (std::is_integral_v<T>)
-    return uneven_numbers<T>(std::size_t(n), seed);
-  else
-    return as<T>(uneven_numbers<float>(std::size_t(n), seed));
-}
-
 /// Rows of a matrix that is `late` elements wider, which begin at any element of memory, as do operands that are the same for all.
 template <class T>
 void begin_anywhere(std::initializer_list<i64> extents) {
@@ -65,7 +49,7 @@ void begin_anywhere(std::initializer_list<i64> extents) {
       i64 const rows = 20000 / columns + 3, pitch = columns + late;
       CAPTURE(columns);
       CAPTURE(late);
-      auto const a = numbers<T>(rows * pitch + 1, 1), x = numbers<T>(pitch, 5);
+      auto const a = uneven_numbers<T>(std::size_t(rows * pitch + 1), 1), x = uneven_numbers<T>(std::size_t(pitch), 5);
       on_device<T> const da(a), dx(x);
       for (i64 const first : {0, 1}) {
         auto const of = [&](T const* matrix, T const* operand) {
@@ -86,7 +70,7 @@ void whole_beside_small(std::initializer_list<i64> extents) {
       i64 const rows = 60000 / columns + 3;
       CAPTURE(columns);
       CAPTURE(late);
-      auto const a = numbers<T>(rows * columns, 1), x = numbers<T>(columns + late, 5), w = numbers<T>(rows, 6);
+      auto const a = uneven_numbers<T>(std::size_t(rows * columns), 1), x = uneven_numbers<T>(std::size_t(columns + late), 5), w = uneven_numbers<T>(std::size_t(rows), 6);
       on_device<T> const da(a), dx(x), dw(w);
       auto const of = [&](T const* matrix, T const* operand, T const* of_row) {
         return from(shaped(matrix, rows, columns), along<1>(shaped(operand + late, columns)), along<0>(shaped(of_row, rows))) |
