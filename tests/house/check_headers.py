@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Every header compiles alone with g++, those that no other includes with clang++, which reads all of them so, and every lesson with the
-# compiler that does not build it. One that another begins with is read alone there. What passed is remembered by content below the build folder, so a second run compiles only what
-# changed. (What NVRTC sees is tests/rtc.)
+# compiler that does not build it. One that another begins with is read alone there. What passed is remembered by content below the
+# build folder, so a second run compiles only what changed. (What NVRTC sees is tests/rtc.)
 import concurrent.futures
 import hashlib
 import re
