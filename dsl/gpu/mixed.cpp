@@ -27,9 +27,9 @@ constexpr std::size_t rounded(i64 states, std::size_t bytes) { return (static_ca
 /// What kernel/mixed_meeting.cuh calls mixed_room, in bytes.
 std::size_t scratch_bytes(mixed_request const& r, mixed_cut const& cut) {
   auto const along = static_cast<std::size_t>(r.f.along_bytes);
-  i64 const columns = cut.matrices * cut.columns, rows = cut.matrices * cut.rows;
+  i64 const columns = cut.matrices * cut.columns;
   return rounded(cut.slots() * columns, r.columns_type->states_bytes) + rounded(cut.slot_groups() * columns, r.columns_type->states_bytes) +
-         rounded(cut.chunks * rows, along) + rounded(cut.chunk_groups() * rows, along) +
+         rounded(cut.matrices * cut.states_of_rows(), along) + rounded(cut.matrices * cut.states_of_row_groups(), along) +
          rounded(cut.parts_of_wholes, r.total_type->states_bytes) + rounded(cut.wholes * cut.groups_of_whole, r.total_type->states_bytes);
 }
 
@@ -53,12 +53,13 @@ void launch_behind(mixed_request const& r, mixed_planned const& chosen, kernel c
 
 unit unit_of(mixed_request const& r, mixed_plan const& p) {
   unit u;
-  u.header = "tally/kernel/mixed.cuh";
+  char const* const route = p.few_columns > 0 ? "few_columns" : "mixed";
+  u.header = formatted("tally/kernel/{}.cuh", route);
   if (r.finished != nullptr) u.extra_headers.push_back("tally/kernel/finish.cuh");
   u.definitions = r.definitions();
   u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +
                  layout_of_domain(*r.total_type, "of_all");
-  u.name_expression = formatted("tally::kernel::mixed<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", spell(p),
+  u.name_expression = formatted("tally::kernel::{}<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", route, spell(p),
                                 r.finished != nullptr ? "tally::answers_at<of_all_nodes>" : "of_all::states*");
   if (r.keys != nullptr) add_keys(u, *r.keys);
   return u;

@@ -117,6 +117,8 @@ void plan_whole(grouped_description& d) {
 }
 
 std::string blocks_of_matrix(grouped_description const& d) {
+  if (d.joined.cut.bands_of_unit > 0)
+    return formatted("{} bands, {} a block = {} of {} threads", d.joined.cut.bands, d.joined.cut.bands_of_unit, several(d.joined.blocks(), "block"), mixed_threads);
   std::string const batch = d.joined.plan.batched ? formatted("{} matrices x ", d.joined.cut.matrices) : "";
   return formatted("{}{} bands x {} parts x {} chunks = {} of {} threads", batch, d.joined.cut.bands, d.joined.cut.splits, d.joined.cut.chunks,
                    several(d.joined.blocks(), "block"), mixed_threads);
@@ -193,7 +195,8 @@ void word_matrix(grouped_description& d) {
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
                         d.joined.plan.bytes_per_copy == 0
                             ? formatted("a ring of {} tiles copied ahead in bulk{}", d.joined.plan.stages,
-                                        d.joined.plan.begins_anywhere ? ", in the pieces of 16 B around rows that begin anywhere" : "")
+                                        d.joined.plan.few_columns > 0     ? formatted(", each of whole rows, which {} a row folds", several(few_columns_shape{d.mixed.facts.of.lanes_per_group, d.joined.plan.few_columns}.threads_of_row(), "thread"))
+                                        : d.joined.plan.begins_anywhere ? ", in the pieces of 16 B around rows that begin anywhere" : "")
                             : formatted("a ring of {} tiles that threads copy ahead, {} B at once", d.joined.plan.stages, d.joined.plan.bytes_per_copy));
     one.why_not.clear();
     for (std::size_t c = 0; c < one.of.sources.size(); ++c) {

@@ -141,8 +141,8 @@ std::string spell(partitioned_keys_plan const& p) {
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}, .shares_of_last_chunk = {}}}", p.stages,
-                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.begins_anywhere, spell(p.whole), p.batched, p.whole_of_each, p.lanes_of_tile, p.shares_of_last_chunk);
+  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}, .shares_of_last_chunk = {}, .few_columns = {}, .rows_of_lane = {}}}", p.stages,
+                   p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.begins_anywhere, spell(p.whole), p.batched, p.whole_of_each, p.lanes_of_tile, p.shares_of_last_chunk, p.few_columns, p.rows_of_lane);
 }
 
 std::string spell(plan const& p, int sources, int folds) {

@@ -117,3 +117,18 @@ TEST_CASE("leaves of the whole are folded where they begin: from tiles, and behi
   copied.whole = whole_from::leaves;
   CHECK(count_in(text_of_mixed(m, copied), "cp.async.ca.shared.global") > 0);
 }
+
+TEST_CASE("whole rows of few columns come in bulk, a thread loads neighbours of one at once, and nothing is contracted") {
+  if (!ptx::can_compile()) return;
+  float const x[4]{};
+  auto const m = from(shaped(x, 65536, 32)) | reduce(over<0>(sum(_1 * _1)), over<1>(sum(_1 * _1)), sum);
+  mixed_plan p{3, 2, false};
+  p.whole = whole_from::leaves;
+  p.few_columns = 32;
+  p.rows_of_lane = 2;
+  auto const text = text_of_mixed(m, p);
+  CHECK(count_in(text, "cp.async.bulk") > 0);
+  CHECK(count_in(text, "mbarrier.try_wait") > 0);
+  CHECK(count_in(text, "ld.shared.v4") > 0);
+  CHECK(count_in(text, "fma.rn.f32") == 0);
+}

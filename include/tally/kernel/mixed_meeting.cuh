@@ -49,8 +49,8 @@ struct mixed_room {
     auto const take = [&](auto*& p, i64 n) { take_of(p, n, matrices, matrix); };
     take(columns, cut.slots() * cut.columns);
     take(column_groups, cut.slot_groups() * cut.columns);
-    take(rows, cut.chunks * cut.rows);
-    take(row_groups, cut.chunk_groups() * cut.rows);
+    take(rows, cut.states_of_rows());
+    take(row_groups, cut.states_of_row_groups());
     i64 const which = wholes > 1 ? matrix : 0;
     take_of(parts_of_wholes, cut.parts_of_wholes, 1, 0);
     take_of(groups_of_whole, cut.groups_of_whole, wholes, which);

@@ -157,7 +157,7 @@ __device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& 
   int const apart = shape.lanes() / cut.rows_of_run, of_set = apart > 0 ? shape.rows : 1;
 #pragma unroll 1
   for (int i = 0; i < of_set; ++i) {
-    i64 const run = i64(set / sets_of_band) * (shape.elements() / cut.rows_of_run) + set % sets_of_band + i * apart;
+    i64 const run = apart > 0 ? i64(set / sets_of_band) * (shape.elements() / cut.rows_of_run) + set % sets_of_band + i * apart : set;
     if (run >= cut.runs)
       break;
     i64 const of_whole = (matrix - first_matrix) * cut.runs + run, end = parts_to(of_whole + 1) - begin;
@@ -171,8 +171,8 @@ __device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& 
   if (!comes_last({at.last_arrival, int(matrices * cut.sets_of_runs())}))
     return;
   for (i64 run = 1 + warp; run < runs; run += warps)
-    if (i64 const part = parts_to(run) - begin; part % parts_of_group != 0)
-      fold_groups(one, part / parts_of_group, part / parts_of_group + 1);
+    if (i64 const part = parts_to(run) - begin, group = part / parts_of_group; part % parts_of_group != 0 && (run + 1 == runs || (parts_to(run + 1) - begin) / parts_of_group > group))
+      fold_groups(one, group, group + 1); // the last run that begins in it
   auto const all = fold_with_block(total, at.groups_of_whole, cut.groups_of_whole, room);
   if (threadIdx.x == 0)
     leaving<Result>::leave(total, all, to_total, first_matrix);

@@ -4,66 +4,13 @@
 // the work is cut. Layer 3.
 #pragma once
 
-#include <tally/plan/axes_facts.hpp>
+#include <tally/plan/few_columns.hpp>
 #include <tally/plan/keys_beside.hpp>
-#include <tally/plan/mixed_plan.hpp>
 
 namespace tally::inline v0 {
 
-/// Everything about such a read; `of` has the sources and the target.
-struct mixed_facts {
-  facts of;
-  axes_layout columns; ///< the groups of the columns, those of the matrices of a batch one after the other
-  bool batched;        ///< the outer axis kept counts matrices
-  bool whole_of_each;  ///< the folds of the whole are those of every matrix of a batch
-  int column_words;    ///< 32-bit words of a column's states while lanes close
-  int column_bytes;    ///< of the states of a column
-  int along_bytes;     ///< of the states of a row and of the total
-  int apart_bytes;     ///< of both where each has memory of its own
-  bool commutative;    ///< all folds of all domains
-  bool exact;          ///< any fold of any domain
-  bool total;          ///< folds of the whole are asked for
-  bool rows;           ///< folds of the rows are asked for
-  bool folds_columns;  ///< folds of the columns are asked for
-  bool checked = false; ///< a fold of the columns or rows tells of its overflow
-  bool counts = false;  ///< a fold of the columns or rows divides by how many elements it has seen
-  bool whole_in_any_order = false; ///< the folds of the whole have the same bits in any order, or were asked for fast
-  i64 bytes_beside = 0; ///< of the tables of folds by key that the read does too, in a block
-};
-
-/// The plan and the cut of one launch; `joins` is false where separate reads are made, for the reasons given.
-struct mixed_planned {
-  bool joins;
-  mixed_plan plan;
-  mixed_cut cut;
-  i64 begin_of_tables; ///< of folds by key, behind tiles and rows
-  i64 shared_bytes;
-  why_not_list why_not;
-  constexpr bool total_joins() const { return joins && plan.whole != whole_from::nothing; }
-  constexpr i64 blocks() const { return cut.matrices * cut.slots() * cut.chunks; }
-};
-
 namespace planning {
 
-/// The axis beside which columns lie, and how many matrices there are.
-constexpr grid_axis const& axis_beside(mixed_facts const& f) { return f.columns.kept[f.batched ? 1 : 0]; }
-constexpr i64 matrices_of(mixed_facts const& f) { return f.batched ? f.columns.kept[0].extent : 1; }
-/// Whether the rows of a matrix of a batch lie one behind the other in the source; else those of all matrices do in turn.
-constexpr bool is_by_matrix(mixed_facts const& f) {
-  return !f.batched || f.columns.kept[0].position_step == f.columns.reduced[0].position_step * f.columns.reduced[0].extent;
-}
-
-/// Whether column c has an element for each row and column of the matrix, or is the same all along one of them.
-constexpr bool passes(mixed_facts const& f, int c) {
-  return f.of.sources[c].bytes_per_element > 0 && axis_beside(f).steps[c] != 0 && f.columns.reduced[0].steps[c] != 0;
-}
-/// Bytes of an element in all columns that pass.
-constexpr i64 passing_bytes(mixed_facts const& f) {
-  i64 bytes = 0;
-  for (int c = 0; c < f.of.source_count; ++c)
-    bytes += passes(f, c) ? f.of.sources[c].bytes_per_element : 0;
-  return bytes;
-}
 /// Columns of the last chunk.
 constexpr i64 columns_of_last_chunk(mixed_facts const& f) { return (axis_beside(f).extent - 1) % f.of.elements_per_leaf() + 1; }
 /// Into how many shares a unit of the last chunk can split its lanes, where a share of the columns of a tile is all that the chunk has. No less than a warp folds a share,
@@ -295,14 +242,6 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   return true;
 }
 
-/// A power of two whose square is at least n, so that two steps fold n slots.
-constexpr int group_of_slots(i64 n) {
-  int g = 8;
-  while (i64(g) * g < n)
-    g *= 2;
-  return g;
-}
-
 /// Hundredths of the time of a chip that units take: so many full ones, and behind them others that take so many eighths of their time.
 constexpr i64 percent_of_chip(i64 full, i64 others, i64 eighths, i64 at_once) {
   i64 const waves = (full + at_once - 1) / at_once, beside = (waves * at_once - full) * (8 / eighths); // others that are done when the last full one is
@@ -361,7 +300,7 @@ constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
   bool const found = f.rows && !f.folds_columns && bytes <= in_l2;
   if (domains > 1 && found)
     out.why_not.add("one read", "{0} bytes of rows are read along them, and again while L2 holds most", -1, bytes);
-  bool const few = out.cut.columns < f.of.elements_per_leaf() && out.blocks() < f.of.target.multiprocessors; // nothing shorter was measured
+  bool const few = out.plan.few_columns == 0 && out.cut.columns < f.of.elements_per_leaf() && out.blocks() < f.of.target.multiprocessors; // nothing shorter was measured
   if (domains > 1 && few)
     out.why_not.add("one read", "{0} blocks of rows that leave a part of their tiles empty do not fill the chip", -1, out.blocks());
   return domains > 1 && !found && !few;
@@ -372,9 +311,14 @@ constexpr bool is_worth_tiles(mixed_facts const& f, mixed_planned& out) {
 /// Plans the read of a matrix of at least one element.
 constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   mixed_planned out{};
-  out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
-  if (out.joins)
-    planning::cut_mixed(f, out);
+  out.joins = planning::choose_few_columns(f, out);
+  if (out.joins) {
+    planning::cut_few_columns(f, out);
+  } else {
+    out.joins = planning::can_mix(f, out.why_not) && planning::choose_mixed_tiles(f, out);
+    if (out.joins)
+      planning::cut_mixed(f, out);
+  }
   out.joins = out.joins && planning::is_worth_tiles(f, out) && out.blocks() < 0x7fffffff;
   return out;
 }

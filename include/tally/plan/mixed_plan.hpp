@@ -26,6 +26,8 @@ struct mixed_plan {
   bool whole_of_each = false; ///< the folds of the whole are those of every matrix, not of all
   int lanes_of_tile = 1; ///< more where matrices have fewer rows than a leaf has elements: a tile has those of so many lanes, which have as many less each
   int shares_of_last_chunk = 1; ///< of the lanes of a unit, where that chunk has few columns: a tile has rows of a lane of each, and as many warps as its columns take fold a share
+  int few_columns = 0; ///< so many columns has a matrix of so few that a tile has whole rows, one behind the other, and a thread or a few have a row; 0: it has more
+  int rows_of_lane = 0; ///< that a tile has, where columns are few
   constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
@@ -39,11 +41,33 @@ constexpr i64 whole_pieces(i64 bytes) { return (bytes + bytes_of_piece - 1) / by
 inline constexpr int mixed_folding_threads = 256;
 inline constexpr int mixed_threads = mixed_folding_threads + 32;
 
+/// How the folding threads share the rows of a matrix of few columns, with lanes for `group` columns of 32: neighbouring threads have a row where that
+/// lets neighbours read neighbours in shared memory, each of them some lanes, and where a band has fewer lanes than threads, bands are folded side by side.
+struct few_columns_shape {
+  int group, columns;
+  constexpr int lanes() const { return 32 * group; }
+  constexpr int neighbours() const { return power_of_two_in(columns, group); } ///< of a row that a thread loads at once
+  constexpr int threads_of_row() const { return power_of_two_in(columns / neighbours(), 8); }
+  constexpr int loads() const { return columns / (neighbours() * threads_of_row()); } ///< of a thread for a row
+  constexpr int threads_of_band() const { return lanes() * threads_of_row() < mixed_folding_threads ? lanes() * threads_of_row() : mixed_folding_threads; }
+  constexpr int lanes_of_thread() const { return lanes() * threads_of_row() / threads_of_band(); }
+  constexpr int bands_beside() const { return mixed_folding_threads / threads_of_band(); }
+  constexpr int open_columns() const { return columns / threads_of_row() * lanes_of_thread(); } ///< lanes of columns that a thread keeps
+  /// The largest power of two that divides n, `most` at the most.
+  static constexpr int power_of_two_in(int n, int most) {
+    int p = 1;
+    while (2 * p <= most && n % (2 * p) == 0)
+      p *= 2;
+    return p;
+  }
+  friend constexpr bool operator==(few_columns_shape const&, few_columns_shape const&) = default;
+};
+
 /// Parts of the whole that a warp folds together.
 inline constexpr int parts_of_group = 128;
 
 /// How the work is cut. A band is as many rows of a matrix as a leaf has elements, a chunk as many columns; a unit is some lanes of a band (a power
-/// of two: a subtree of every column) in one chunk, and the work of one block.
+/// of two: a subtree of every column) in one chunk, or where columns are few some bands, and the work of one block.
 struct mixed_cut {
   i64 matrices;               ///< of a batch; their rows are those of the source, one matrix behind the other or in turn
   i64 rows, columns;          ///< of a matrix
@@ -55,6 +79,7 @@ struct mixed_cut {
   int lanes_of_band; ///< that are looked at: where the only band has no row in one half of them, those in the other
   int splits;        ///< units of a band in one chunk
   int lanes_of_unit;
+  int bands_of_unit = 0; ///< a power of two, where columns are few; 0: units are lanes of a band
   int slots_of_group; ///< neighbouring slots (units below each other) of a chunk whose last block folds them first
   int chunks_of_group;
   i64 wholes;          ///< that the folds of the whole have answers of: one, or each matrix
@@ -64,11 +89,14 @@ struct mixed_cut {
   int slots_of_run; ///< one, or those of a band
   i64 runs;         ///< of a matrix
   constexpr i64 row_of_source(i64 matrix, i64 row) const { return matrix * matrix_apart + row * row_apart; }
-  constexpr int slots() const { return bands * splits; }
+  constexpr int slots() const { return bands_of_unit > 0 ? (bands - 1) / bands_of_unit + 1 : bands * splits; }
+  /// States of rows that wait in memory: none where a block has all chunks.
+  constexpr i64 states_of_rows() const { return bands_of_unit > 0 ? 0 : chunks * rows; }
+  constexpr i64 states_of_row_groups() const { return bands_of_unit > 0 ? 0 : chunk_groups() * rows; }
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
   constexpr void make_runs_of(int neighbours) {
     rows_of_run = neighbours;
-    slots_of_run = neighbours == lanes_of_unit ? 1 : splits;
+    slots_of_run = bands_of_unit > 0 || neighbours == lanes_of_unit ? 1 : splits;
     runs = (rows - 1) / neighbours + 1;
   }
   constexpr int sets_of_runs() const { return slots() / slots_of_run; }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrices of few columns in one read on a GPU: threads have whole rows, to the bits of the CPU.
+#include "gpu/joined.hpp"
+#include "gpu/on_device.hpp"
+
+#include <tally/tally.hpp>
+
+using namespace tally;
+
+namespace {
+
+template <class T>
+void folds_rows_by_threads(i64 rows, i64 columns, bool whole_too = true) {
+  CAPTURE(rows);
+  CAPTURE(columns);
+  auto const x = uneven_numbers<T>(std::size_t(rows * columns));
+  on_device<T> const d(x);
+  auto const same = [&](bool total, auto const& domains) {
+    auto const p = plan_of(domains(d.data()));
+    CHECK(p.joins);
+    CHECK(p.total_joins() == total);
+    CHECK(p.plan.few_columns == columns);
+    auto const host = run(domains(x.data()), on::cpu);
+    CHECK(same_arrays(host, run(domains(d.data()), on::gpu)));
+    CHECK(same_arrays(host, run(domains(d.data()), on::gpu)));
+  };
+  same(whole_too, [&](T const* at) { return from(shaped(at, rows, columns)) | reduce(over<0>(sum), over<1>(sum), sum); });
+  if (columns == 60) return; // the lanes of two words each are more than its threads keep
+  same(whole_too, [&](T const* at) { return from(shaped(at, rows, columns)) | filter(_1 > T(1)) | reduce(over<0>(max), over<1>(sum, count), min); });
+}
+
+} // namespace
+
+TEST_CASE("matrices of few columns are one read, in which threads have whole rows") {
+  if (no_kernels()) return;
+  for (i64 const columns : {2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 48, 60, 64}) {
+    folds_rows_by_threads<float>(600'000 + 17 * columns, columns, columns != 60); // two tiles of whole leaves of 60 are too much
+    folds_rows_by_threads<float>(512 * 1024, columns, columns != 60);
+  }
+}
+
+TEST_CASE("few columns of other sizes") {
+  if (no_kernels()) return;
+  for (i64 const columns : {2, 3, 4, 10, 16, 32}) folds_rows_by_threads<double>(300'000 + columns, columns);
+  for (i64 const columns : {2, 3, 8, 12, 32}) folds_rows_by_threads<bf16>(900'000 + columns, columns);
+  for (i64 const columns : {2, 4, 7, 32}) folds_rows_by_threads<int>(600'000 + columns, columns);
+  for (i64 const columns : {3, 16}) folds_rows_by_threads<signed char>(900'000 + columns, columns);
+}
+
+TEST_CASE("rows that are no whole leaves leave the whole to a read of its own") {
+  if (no_kernels()) return;
+  for (i64 const columns : {15, 17, 31}) folds_rows_by_threads<float>(400'001, columns, false);
+}
+
+TEST_CASE("several sources of few columns, rows and columns that fold otherwise, and the largest places of each") {
+  if (no_kernels()) return;
+  i64 const rows = 500'003, columns = 12;
+  auto const x = uneven_numbers<float>(std::size_t(rows * columns), 3), y = uneven_numbers<float>(std::size_t(rows * columns), 4);
+  same_and_joined(from(shaped(x.data(), rows, columns), shaped(y.data(), rows, columns)) | reduce(over<0>(sum(_1 * _2)), over<1>(sum(_1 - _2), max(_2)), sum(_1 * _2)), true, true);
+  same_and_joined(from(shaped(x.data(), rows, columns)) | reduce(over<0>(argmax), over<1>(argmax, first), argmin), true, true);
+  same_and_joined(from(shaped(x.data(), rows, columns)) | reduce(over<0>(variance, mean), over<1>(variance)), true, false);
+  same_and_joined(from(shaped(x.data(), rows, columns)) | reduce(over<1>(norm<2>(_1)), sum), true, true);
+  same_and_joined(from(shaped(x.data(), rows, columns)) | reduce(over<0>(max), max), true, true);
+}
