@@ -32,6 +32,12 @@ TALLY_FUNCTION(colour_of, (pixel p), {
 TALLY_FUNCTION(light_of, (colour c), { return c.light; });
 TALLY_FUNCTION(is_grey, (colour c), { return c.grey(); });
 
+TALLY_STRUCT(box, { float left, right, low, high; int label; });
+TALLY_FUNCTION(overlap, (box a, box b), { return (a.right < b.right ? a.right : b.right) - (a.left > b.left ? a.left : b.left); });
+TALLY_FUNCTION(label_of, (box b), { return b.label; });
+TALLY_STRUCT(vector4, { float x, y, z, w; });
+TALLY_FUNCTION(dot_of, (vector4 a, vector4 b), { return a.x * b.x + a.w * b.w; });
+
 TALLY_STRUCT(matrix, { unsigned long long a, b, c, d; });
 TALLY_FUNCTION(matrix_product, (matrix x, matrix y), {
   return matrix{x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
@@ -70,6 +76,31 @@ TEST_CASE("struct columns and functions of the user's own") {
     same_on_both(from(every(image.data() + n - 1, i64(n), -1)) | sum(light_of(colour_of(_1))));
     auto const r = from(image) | first.where(brightness(_1) >= 0);
     CHECK(run(r, on::gpu).g == image[0].g);
+  }
+}
+
+TEST_CASE("all structs beside all others, of sizes that are no loads and at addresses that allow none") {
+  if (no_kernels()) return;
+  auto const values = uneven_numbers<float>(8000);
+  std::vector<box> boxes;
+  std::vector<vector4> vectors;
+  std::vector<reading> readings;
+  for (std::size_t i = 0; i + 4 < values.size() && boxes.size() < 1009; i += 5) {
+    boxes.push_back({values[i], values[i] + 2.f, values[i + 1], values[i + 2], int(i % 4)});
+    vectors.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
+    readings.push_back({static_cast<unsigned short>(i), static_cast<unsigned short>(7 * i), 0});
+  }
+  i64 const n = i64(boxes.size()), some = 37;
+  auto const all_with_some = [&](auto const& of, i64 first) { return from(shaped(of.data(), {n, some}, {1, 0}), shaped(of.data() + first, {n, some}, {0, 1})); };
+  auto const same_domains = [](auto const& m, auto const& x) {
+    auto const r = m | reduce(count_if(x > 0.5f), over<1>(max(x).or_else(0), argmax(x).or_else(-1)), over<0>(argmax(x).or_else(-1)), sum(x));
+    CHECK(run(r, on::gpu) == run(r, on::cpu));
+  };
+  for (i64 const first : {0, 1, 3}) {
+    same_domains(all_with_some(boxes, first) | filter(label_of(_1) == label_of(_2)), overlap(_1, _2));
+    same_domains(all_with_some(vectors, first), dot_of(_1, _2));
+    same_domains(all_with_some(readings, first), level_of(_1) - level_of(_2));
+    same_on_both(from(shaped(boxes.data() + first, 20, 40)) | reduce(sum(overlap(_1, _1)), count));
   }
 }
 

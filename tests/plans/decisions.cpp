@@ -115,6 +115,8 @@ static_assert(choice_1(f32_on_rows(1024, 1)) == source_choice{load_primitive::gr
 static_assert(choice_1(f32_on_rows(1024, 1, 8)) == source_choice{load_primitive::grid_vector_ldg, 8});
 static_assert(choice_1(f32_on_rows(1024, 1, 16, 4)) == source_choice{load_primitive::grid_vector_ldg, 4});
 static_assert(choice_1(f32_on_rows(1024, 0, 16, 4)) == source_choice{load_primitive::grid_same_ldg, 4});
+static_assert(choice_1({20, 1, 16, load_primitive::grid_vector_ldg, 40}) == source_choice{load_primitive::grid_ldg, 20}, "a struct of 20 bytes is no load");
+static_assert(choice_1({16, 1, 4, load_primitive::grid_vector_ldg, 40}) == source_choice{load_primitive::grid_ldg, 16}, "nor is one of 16 that begins anywhere");
 static_assert(choice_1(f32_on_rows(1023, 1)) == source_choice{load_primitive::grid_ldg, 4});
 static_assert(choice_1(f32_on_rows(1023, 0)) == source_choice{load_primitive::grid_two_ldg, 4});
 static_assert(choice_1(f32_on_rows(3, 0)) == source_choice{load_primitive::grid_ldg, 4}, "rows shorter than a group");

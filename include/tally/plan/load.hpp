@@ -161,6 +161,8 @@ constexpr source_choice choose_grid_load(facts const& f, source_facts const& s) 
   i64 piece = s.bytes_per_element * f.lanes_per_group;
   while (piece > size && (piece > 16 || (piece & (piece - 1)) != 0 || piece > s.alignment()))
     piece = (piece & (piece - 1)) != 0 ? size : piece / 2;
+  if ((piece & (piece - 1)) != 0 || piece > s.alignment()) // elements as structs have them
+    return {load_primitive::grid_ldg, int(size)};
   return {load_primitive::grid_vector_ldg, int(piece)};
 }
 
