@@ -156,6 +156,23 @@ TEST_CASE("each fold is shown once, under the name of its first use") {
   CHECK(e.details().answers[0] == "mean(_1)");
 }
 
+TEST_CASE("every leaf has a name, also that of a mean of 64-bit integers, whose sum is another than sum") {
+  std::vector<i64> const x{1, 2, 6};
+  std::vector<int> const k{0, 1, 0};
+  auto const names_of = [](auto const& r) {
+    auto const d = explain(r, targets::h200).details();
+    std::vector<std::pair<std::string, int>> names;
+    for (auto const& f : d.folds) names.emplace_back(f.name, int(f.state_bytes));
+    return names;
+  };
+  using names = std::vector<std::pair<std::string, int>>;
+  CHECK(names_of(from(x) | reduce(sum, mean)) == names{{"sum(_1)", 8}, {"sum(_1).in<f64>().checked()", 16}});
+  CHECK(names_of(from(x) | reduce(mean, sum, sum.checked(), min)) == names{{"sum(_1).in<f64>().checked()", 16}, {"sum(_1)", 8}, {"sum(_1).checked()", 16}, {"min(_1)", 8}});
+  CHECK(names_of(from(k) | reduce(sum(_1 * _1), mean(_1 * _1), mean)).size() == 3);
+  CHECK(run_timed(from(x) | reduce(sum / count, mean)).explained.details().folds.size() == 2);
+  CHECK(explain(from(x, k) | by_key(_2, 2, sum(_1), mean(_1)), targets::h200).text().find("16 B") != std::string::npos);
+}
+
 TEST_CASE("one refusal of several columns or folds is one line that names them") {
   auto const x = some_numbers(4000);
   auto const odd = device(x.data() + 1, 1000), odder = device(x.data() + 3, 1000);

@@ -54,6 +54,7 @@ struct logsumexp_monoid {
 template <class In = void>
 struct logsumexp_operation : fold_operation<logsumexp_operation<In>> {
   static constexpr char const* spelling = "logsumexp";
+  using accumulates_in = In;
   template <class T>
   constexpr logsumexp_operation<T> in() const {
     return {};

@@ -71,6 +71,7 @@ struct moments_result {
 template <int K, class In = void>
 struct moments_operation : fold_operation<moments_operation<K, In>> {
   static constexpr char const* spelling = "central_sums";
+  using accumulates_in = In;
   static constexpr bool exists = K >= 2 && K <= 4;
   template <class T>
   constexpr moments_operation<K, T> in() const {
@@ -149,6 +150,7 @@ template <class In = void>
 struct covariance_operation : fold_operation<covariance_operation<In>> {
   static constexpr int takes = 2;
   static constexpr char const* spelling = "covariance";
+  using accumulates_in = In;
   template <class T>
   constexpr covariance_operation<T> in() const {
     return {};

@@ -25,6 +25,7 @@ struct product_monoid {
 template <class In = void>
 struct product_operation : fold_operation<product_operation<In>> {
   static constexpr char const* spelling = "product";
+  using accumulates_in = In;
   template <class T>
   constexpr product_operation<T> in() const {
     return {};

@@ -90,6 +90,8 @@ enum class sum_form { plain, compensated, checked };
 template <class In = void, sum_form Form = sum_form::plain>
 struct sum_operation : fold_operation<sum_operation<In, Form>> {
   static constexpr char const* spelling = "sum";
+  static constexpr char const* form = Form == sum_form::compensated ? ".compensated()" : Form == sum_form::checked ? ".checked()" : "";
+  using accumulates_in = In;
   template <class T>
   constexpr sum_operation<T, Form> in() const {
     return {};

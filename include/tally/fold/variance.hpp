@@ -79,6 +79,7 @@ struct variance_monoid {
 template <class In = void>
 struct variance_operation : fold_operation<variance_operation<In>> {
   static constexpr char const* spelling = "deviations";
+  using accumulates_in = In;
   template <class T>
   constexpr variance_operation<T> in() const {
     return {};

@@ -172,6 +172,11 @@ private:
       named(in_front_of_mask, f.mask);
     if constexpr (requires { requires Op::looks_for_nan; })
       text(".ignoring_nan()");
+    if constexpr (requires { typename Op::accumulates_in; })
+      if constexpr (!std::is_void_v<typename Op::accumulates_in>)
+        text(".in<").text(short_name<typename Op::accumulates_in>()).text(">()");
+    if constexpr (requires { Op::form; })
+      text(Op::form);
   }
 };
 

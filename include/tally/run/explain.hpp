@@ -71,7 +71,7 @@ template <class Pipe, class Leaves, class Op, class... Args>
     return unpack([&](auto const&... part) { return name_all(p, leaves, names, part...); },
                   answers::detail::parts_in<Pipe>(f));
   else
-    return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, f.args);
+    return unpack([&](auto const&... a) { return name_all(p, leaves, names, a...); }, answers::detail::planted_args(p, f));
 }
 template <class Pipe, class Leaves, class Fold, class T>
 [[gnu::cold]] auto name_fold(Pipe const& p, Leaves const& leaves, or_else_fold<Fold, T> const& f, name_list& names) {
