@@ -19,7 +19,7 @@ void check_column(column_to_check const& c, i64 extent, int number) {
 } // namespace
 
 void throw_bad_bounds(int axis, double low, double high) {
-  throw bad_bounds(formatted("histogram axis {} has the bounds {} and {}; it takes finite ones, the first below the second, that are a finite number apart.", axis, low, high));
+  throw bad_bounds(formatted("histogram axis {} has the bounds {} and {}; it takes finite ones, the first below the second, a finite number apart, and so far that the bins of a distance of 1 are a finite number.", axis, low, high));
 }
 
 void check_columns(column_to_check const* columns, i64 const* extents, int count) {

@@ -195,7 +195,7 @@ TEST_CASE("no elements, no bins, too many bins") {
   CHECK(run(from(nothing) | by_key(_1, 0, count)).size() == 0);
   CHECK(run(from(shops) | by_key(_1, 0, count).dropping_strays()).size() == 0);
   CHECK_THROWS_AS(run(from(shops) | by_key(_1, 0, count)), key_out_of_range);
-  CHECK_THROWS_WITH_AS(run(from(shops) | by_key(_1, -3, count)), "[tally-E2] by_key has -3 bins. docs/errors.md#E2", extent_mismatch);
+  CHECK_THROWS_WITH_AS(run(from(shops) | by_key(_1, -3, count)), "[tally-E2] a grouping has -3 bins. docs/errors.md#E2", extent_mismatch);
   CHECK_THROWS_AS(run(from(shops) | by_key(_1, (i64(1) << 31) + 1, count)), too_large);
   CHECK(values(run(from(shops) | by_key(0 * _1, 1, sum))) == std::vector<i64>{7});
 }

@@ -210,9 +210,12 @@ TEST_CASE("any folds in place of the count: weights, means, extremes") {
 TEST_CASE("bounds that make no bins are an error that names them") {
   std::vector<float> const x{1};
   CHECK_THROWS_AS(run(from(x) | histogram(1, 1, 4)), bad_bounds);
+  CHECK_THROWS_AS(run(from(x) | histogram(0, 4e-309, 4)), bad_bounds); // four bins in 4e-309 are 1e309 in 1
+  CHECK_NOTHROW(run(from(x) | histogram(0, 4e-307, 4)));
   CHECK_THROWS_AS(run(from(x) | histogram(0, std::numeric_limits<double>::infinity(), 4)), bad_bounds);
   CHECK_THROWS_WITH(run(from(x) | histogram(even_bins(_1, 0, 1, 2), even_bins(_1, 3, 2, 2))),
-                    "[tally-E21] histogram axis 1 has the bounds 3 and 2; it takes finite ones, the first below the second, that are a finite number apart. "
+                    "[tally-E21] histogram axis 1 has the bounds 3 and 2; it takes finite ones, the first below the second, a finite number apart, "
+                    "and so far that the bins of a distance of 1 are a finite number. "
                     "docs/errors.md#E21");
   CHECK_THROWS_AS(run(from(x) | histogram(0, 1, -1)), extent_mismatch);
   CHECK_THROWS_AS(run(from(x) | histogram(even_bins(_1, 0, 1, i64(1) << 20), even_bins(_1, 0, 1, i64(1) << 20))), too_large);

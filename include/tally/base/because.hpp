@@ -117,7 +117,7 @@ struct reduce_needs_folds : ill_formed {
 template <class... Given>
 struct an_element_is_no_fold : ill_formed {
   static_assert(never<Given...>, "[tally-R8] an expression mixes elements (_1) with folds (sum): a fold is known only"
-                                 " when all elements have been read. Run twice, and capture the first answer. "
+                                 " when all elements have been read. Name its answer in a let(...), or run twice and capture it. "
                                  "docs/errors.md#R8");
 };
 template <class... Given>
@@ -158,8 +158,8 @@ struct the_operation_needs_other_elements : ill_formed {
 };
 template <class... Given>
 struct one_read_has_room_for_no_more : ill_formed {
-  static_assert(never<Given...>, "[tally-R15] one read takes at most 8 columns and 16 different folds: split the "
-                                 "folds over two runs. docs/errors.md#R15");
+  static_assert(never<Given...>, "[tally-R15] one read takes at most 8 columns, of which every mention of a let is one, and 16 different "
+                                 "folds: map a let once, or split the folds over two runs. docs/errors.md#R15");
 };
 template <class... Given>
 struct fold_of_needs_functions_of_its_state : ill_formed {
@@ -235,7 +235,7 @@ struct groups_are_run : ill_formed {
 template <class... Given>
 struct a_key_is_an_integer : ill_formed {
   static_assert(never<Given...>, "[tally-R29] by_key(key, bins, folds...), group_by(key, folds...), key_bins(key, bins): the key of an element is an "
-                                 "integer expression, such as _2 or cast<int>(_1 / 10). docs/errors.md#R29");
+                                 "integer expression, such as _2 or cast<int>(_1 / 10), and bins how many keys there are. docs/errors.md#R29");
 };
 template <class... Given>
 struct keys_have_8_bytes_together : ill_formed {

@@ -15,4 +15,10 @@ constexpr auto by_key(Key key, i64 bins, Folds... folds) {
   return folded_by_key<index_list<Axes...>, 1, false, Key, Folds...>{key, bins, {bins}, {-1, 0, 0}, make_pack(folds...)};
 }
 
+/// Folds where the number of bins should stand are refused.
+template <int... Axes, class Key, fold_like... Folds>
+auto by_key(Key, Folds...) -> because::a_key_is_an_integer<Key> {
+  return {};
+}
+
 } // namespace tally::inline v0

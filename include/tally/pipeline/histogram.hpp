@@ -21,9 +21,9 @@ struct keys_of_axis {
   i64 bins;
 };
 /// One axis of a histogram: `bins` even bins of an element expression over [low, high], low < high, both finite.
-template <class E>
-constexpr auto even_bins(E element, double low, double high, i64 bins) {
-  return bins_of_axis<E>{element, low, high, bins};
+template <class E, integer Bins>
+constexpr auto even_bins(E element, double low, double high, Bins bins) {
+  return bins_of_axis<E>{element, low, high, static_cast<i64>(bins)};
 }
 
 /// One axis of a histogram: a bin for every value of an integer element expression in [0, bins).
@@ -71,7 +71,8 @@ constexpr i64 all_bins(i64 a, i64 b) {
 /// The bounds of axis k where they make no bins.
 template <class E>
 constexpr unsound_bounds fault_of(int k, bins_of_axis<E> const& a) {
-  return {a.low < a.high && a.high - a.low <= stl::numeric_limits<double>::max() ? -1 : k, a.low, a.high};
+  double const width = a.high - a.low, most = stl::numeric_limits<double>::max();
+  return {a.low < a.high && width <= most && static_cast<double>(a.bins) / width <= most ? -1 : k, a.low, a.high};
 }
 template <class E>
 constexpr unsound_bounds fault_of(int, keys_of_axis<E> const&) {
@@ -105,13 +106,13 @@ constexpr auto histogram_of(pack<Folds...> const& folds, First const& axis, Axes
 
 /// How many elements (values of _1) fall into each of `bins` even bins over [low, high], an mdarray<i64, 1>; what lies outside, and
 /// NaN, is left out. Folds in place of the count may follow, or stand in .of(...). Throws bad_bounds unless low < high.
-template <fold_like... Folds>
-constexpr auto histogram(double low, double high, i64 bins, Folds... folds) {
+template <integer Bins, fold_like... Folds>
+constexpr auto histogram(double low, double high, Bins bins, Folds... folds) {
   return histogram(even_bins(placeholder<0>{}, low, high, bins), folds...);
 }
 /// The same of an element expression.
-template <expression E, fold_like... Folds>
-constexpr auto histogram(E element, double low, double high, i64 bins, Folds... folds) {
+template <expression E, integer Bins, fold_like... Folds>
+constexpr auto histogram(E element, double low, double high, Bins bins, Folds... folds) {
   return histogram(even_bins(element, low, high, bins), folds...);
 }
 /// In one to three dimensions, an axis each: histogram(key_bins(_2, shops), even_bins(_1, 0, 1, 64)), the first outermost.
@@ -129,11 +130,13 @@ constexpr auto histogram(A a, B b, C c, Folds... folds) {
 }
 
 namespace detail {
-/// What the arguments of histogram are, a letter each: axis, number, expression, fold, something else.
+/// What the arguments of histogram are, a letter each: axis, integer, other number, expression, fold, something else.
 template <class A>
 constexpr char letter_of() {
   if constexpr (is_axis_of_bins<A>)
     return 'a';
+  else if constexpr (integer<A>)
+    return 'i';
   else if constexpr (std::is_arithmetic_v<A>)
     return 'n';
   else if constexpr (expression<A>)
@@ -152,8 +155,8 @@ constexpr bool are_of_a_histogram() {
   int numbers = 0, axes = 0;
   bool const of_element = n > 0 && letters[0] == 'e';
   for (int i = of_element ? 1 : 0; i < n; ++i)
-    (letters[i] == 'n' ? numbers : axes) += letters[i] == 'n' || letters[i] == 'a' ? 1 : 8;
-  return (numbers == 3 && axes == 0) || (numbers == 0 && axes >= 1 && axes <= 3 && !of_element);
+    (letters[i] == 'n' || letters[i] == 'i' ? numbers : axes) += letters[i] == 'n' || letters[i] == 'i' || letters[i] == 'a' ? 1 : 8;
+  return (numbers == 3 && axes == 0 && letters[n - 1] == 'i') || (numbers == 0 && axes >= 1 && axes <= 3 && !of_element);
 }
 } // namespace detail
 

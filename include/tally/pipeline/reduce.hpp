@@ -34,7 +34,7 @@ concept grouped_reduction = is_grouped<T>;
 template <class T>
 inline constexpr bool looks_back = false;
 template <template <class...> class Node, class... Parts>
-inline constexpr bool looks_back<Node<Parts...>> = (false || ... || looks_back<Parts>);
+inline constexpr bool looks_back<Node<Parts...>> = !refused<Node<Parts...>> && (false || ... || looks_back<Parts>);
 
 namespace detail {
 template <class Item, class Pipe>

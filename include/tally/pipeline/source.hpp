@@ -51,7 +51,7 @@ constexpr auto every(T const* pointer, i64 n, i64 stride) {
 constexpr sized_column<counting<i64>> iota(i64 n) { return {{0, 1}, n}; }
 /// start, start + step, ... (n numbers): computed, never read.
 template <real T>
-constexpr sized_column<counting<T>> iota(T start, i64 n, T step = T(1)) {
+constexpr sized_column<counting<T>> iota(T start, i64 n, std::type_identity_t<T> step = T(1)) {
   return {{start, step}, n};
 }
 

@@ -26,11 +26,11 @@ void check_bins(Where const& where, i64 groups) {
     throw_bad_bounds(where.fault.axis, where.fault.low, where.fault.high);
   for (i64 const n : where.extents)
     if (n < 0)
-      throw extent_mismatch("by_key has " + std::to_string(n) + " bins.");
+      throw extent_mismatch("a grouping has " + std::to_string(n) + " bins.");
   if (where.bins > most_bins)
-    throw too_large("by_key has more than 2^31 bins.");
+    throw too_large("a grouping has more than 2^31 bins.");
   if (groups > 0 && where.bins > cpu::most_slots / groups)
-    throw too_large("by_key has " + std::to_string(where.bins) + " bins of " + std::to_string(groups) + " answers each.");
+    throw too_large("a grouping has " + std::to_string(where.bins) + " bins of " + std::to_string(groups) + " answers each.");
 }
 inline void throw_stray(cpu::first_stray const& s, i64 bins) {
   std::string const key = s.key_is_unsigned ? std::to_string(static_cast<u64>(s.key)) : std::to_string(s.key);
