@@ -195,7 +195,7 @@ void word_matrix(grouped_description& d) {
     one.cut = formatted("{}, {}", blocks_of_matrix(d),
                         d.joined.plan.bytes_per_copy == 0
                             ? formatted("a ring of {} tiles copied ahead in bulk{}", d.joined.plan.stages,
-                                        d.joined.plan.few_columns > 0     ? formatted(", each of whole rows, which {} a row folds", several(few_columns_shape{d.mixed.facts.of.lanes_per_group, d.joined.plan.few_columns}.threads_of_row(), "thread"))
+                                        d.joined.plan.few_columns > 0     ? formatted(", of whole rows, each folded by {}", several(few_columns_shape{d.mixed.facts.of.lanes_per_group, d.joined.plan.few_columns}.threads_of_row(), "thread"))
                                         : d.joined.plan.begins_anywhere ? ", in the pieces of 16 B around rows that begin anywhere" : "")
                             : formatted("a ring of {} tiles that threads copy ahead, {} B at once", d.joined.plan.stages, d.joined.plan.bytes_per_copy));
     one.why_not.clear();

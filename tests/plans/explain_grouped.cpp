@@ -67,6 +67,9 @@ TEST_CASE("columns, rows and total of a matrix share a read, on a GPU and on the
   CHECK(host.details().bytes_read() == 8192LL * 4096 * 4);
   CHECK(read(host)["domains"][2]["shares_read"] == true);
   CHECK(explain(from(matrix<float>(512, 512)) | reduce(over<0>(sum), over<1>(mean), sum), on::cpu).details().passes() == 3); // caches keep it
+  auto const table = explain(from(matrix<float>(200'000, 32)) | reduce(over<0>(sum), over<1>(sum), sum), targets::h200);
+  CHECK(table.details().passes() == 1);
+  CHECK(table.details().domains[0].cut == "196 bands, 1 a block = 196 blocks of 288 threads, a ring of 3 tiles copied ahead in bulk, of whole rows, each folded by 8 threads");
   auto const small = explain(from(matrix<float>(64, 64)) | reduce(over<0>(sum), over<1>(sum)), targets::h200);
   CHECK(small.details().passes() == 2);
   CHECK(refuses(small.details().why_not, "one read", "leave most of a tile empty"));
