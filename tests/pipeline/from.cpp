@@ -63,6 +63,14 @@ TEST_CASE("iota(n) is a column of the positions 0 to n - 1 that is never stored"
   CHECK(run(from(iota(10, 3, -4)) | reduce(first, last)) == std::tuple(10, 2));
 }
 
+TEST_CASE("iota(start, n, step) takes the type of its start, whatever that of its step") {
+  i64 const n = 10;
+  auto const [front, back] = run(from(iota(n - 1, n, -1)) | reduce(first, last));
+  CHECK(front == 9);
+  CHECK(back == 0);
+  CHECK(run(from(iota(0.5, 3, 2)) | sum) == 7.5);
+}
+
 TEST_CASE("every(pointer, n, stride) takes every stride-th element, backwards when it is negative") {
   std::vector<int> x(100);
   std::iota(x.begin(), x.end(), 0);
