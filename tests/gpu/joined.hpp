@@ -3,6 +3,7 @@
 // Whether the domains of a matrix, or of a batch of them, are one read on a GPU, and whether their answers are those of the CPU. Test layer.
 #pragma once
 
+#include "gpu/on_device.hpp"
 #include "gpu/same_on_both.hpp"
 
 #include <tally/tally.hpp>
@@ -13,6 +14,16 @@ tally::mixed_planned plan_of(R const& r) {
   namespace detail = tally::detail;
   auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
   return detail::mixed_read_of<detail::mixed_items_of<R>>(r.folds, r.pipe, whole.program.leaves, tally::on::gpu, tally::contract::reproducible).planned();
+}
+
+/// What is planned for domains(x) of numbers that lie on the device, which join and have the bits of the same numbers on the host.
+template <class T, class Domains>
+tally::mixed_planned plan_of_same(std::vector<T> const& x, on_device<T> const& there, Domains const& domains) {
+  auto const p = plan_of(domains(there.data()));
+  CHECK(p.joins);
+  auto const host = run(domains(x.data()), tally::on::cpu);
+  for (int again = 0; again < 2; ++again) CHECK(same_arrays(host, run(domains(there.data()), tally::on::gpu)));
+  return p;
 }
 
 template <class R>

@@ -18,14 +18,7 @@ void folds_in_shares(i64 rows, i64 columns, int shares) {
   CAPTURE(columns);
   auto const x = uneven_numbers<T>(std::size_t(rows * columns));
   on_device<T> const d(x);
-  auto const same = [&](auto const& domains) {
-    auto const p = plan_of(domains(d.data()));
-    CHECK(p.joins);
-    CHECK(p.plan.shares_of_last_chunk == shares);
-    auto const host = run(domains(x.data()), on::cpu);
-    CHECK(same_arrays(host, run(domains(d.data()), on::gpu)));
-    CHECK(same_arrays(host, run(domains(d.data()), on::gpu)));
-  };
+  auto const same = [&](auto const& domains) { CHECK(plan_of_same(x, d, domains).plan.shares_of_last_chunk == shares); };
   same([&](T const* at) { return from(shaped(at, rows, columns)) | reduce(over<0>(sum), over<1>(sum)); });
   same([&](T const* at) { return from(shaped(at, rows, columns)) | reduce(over<0>(mean, argmax), over<1>(max, min)); });
   same([&](T const* at) { return from(shaped(at, rows, columns)) | filter(_1 > T(1)) | reduce(over<0>(sum, count), over<1>(mean), max); });

@@ -33,11 +33,9 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
   else
     fold_few_columns<P, false>(down, rows, total, cut, slot, room_for, room, row_done);
   slot_meeting const below{slot, cut.slots(), cut.slots_of_group, room_for.column_arrivals};
-  arrival const comes[1] = {below.of_group()};
-  bool last[1]{};
-  come(comes, last);
+  [[maybe_unused]] bool const last = comes_last(below.of_group());
   if constexpr (Columns::leaf_count > 0)
-    if (last[0])
+    if (last)
       meet_slots(
           down, room_for.columns, room_for.column_groups, cut.columns, below, int(cut.columns), [](int c) { return i64(c); },
           [&](i64 column, typename Columns::states const& s) { write_answers(down, column_nodes, s, cut.rows, to_columns, column); });

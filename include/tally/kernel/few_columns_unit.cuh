@@ -65,7 +65,7 @@ struct few_columns_rows {
       p *= 2;
     return p;
   }
-  State of[padded()][L];
+  State of[loads][L];
   /// The tree over a row's columns, and the lanes that have none: that of lane p of the threads in the p-th of them.
   __device__ __forceinline__ State close(M const& m, int lane) {
     auto const combine = [&](State const& a, State const& b) { return m.combine(a, b); };
@@ -223,7 +223,7 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
   auto const combine = [&](States const& a, States const& b) { return down.combine(a, b); };
   few_columns_lanes<P, Program> columns(down);
   read_few_columns<P, Whole>(down, cut.rows, first_band, bands, room, [&](int k, tile_here const& tile) {
-    int const strip = k % unit::tiles_of_band * P.rows_of_lane, of_unit = k / unit::tiles_of_band * unit::pieces + beside;
+    int const strip = k % unit::tiles_of_band * P.rows_of_lane, turn = k / unit::tiles_of_band, first_of_turn = turn * unit::pieces, of_unit = first_of_turn + beside;
     i64 const band = (first_band + of_unit) * unit::band, first_row = band + first_lane;
     bool const here = unit::pieces == 1 || of_unit < bands;
 #pragma unroll 2
@@ -267,9 +267,9 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
 #pragma unroll 1
       for (int i = thread / 32; i < leaves_of_piece * unit::pieces; i += mixed_folding_threads / 32) {
         int const piece = i / leaves_of_piece;
-        i64 const begin = ((first_band + k / unit::tiles_of_band * unit::pieces + piece) * unit::band + i64(strip) * unit::lanes) * C, first = begin + i64(i % leaves_of_piece) * unit::band;
+        i64 const begin = ((first_band + first_of_turn + piece) * unit::band + i64(strip) * unit::lanes) * C, first = begin + i64(i % leaves_of_piece) * unit::band;
         i64 const left = cut.rows * C - first;
-        if ((unit::pieces > 1 || !Whole) && (left <= 0 || k / unit::tiles_of_band * unit::pieces + piece >= bands))
+        if ((unit::pieces > 1 || !Whole) && (left <= 0 || first_of_turn + piece >= bands))
           continue;
         auto const s = fold_leaf_by_warp<unit::leaf.rows, false>(total, leaf_of_piece<P, Total>{total.columns, tile, begin - i64(piece) * unit::rows_of_piece * C}, first,
                                                                Whole || left >= unit::band ? unit::band : int(left), lane_of_warp);
@@ -279,12 +279,11 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
     }
     if constexpr (Program::leaf_count > 0)
       if (k % unit::tiles_of_band == unit::tiles_of_band - 1) {
-        int const turn = k / unit::tiles_of_band;
         States* const met = of_warps + turn % 2 * warps * C; // the others are read until all meet again
         columns.close(down, [&](int c, auto const& s, auto i) { get<i>(met[thread / 32 * C + (c / V * T + t) * V + c % V]) = s; });
         folding_threads_meet();
         for (int i = thread; i < unit::pieces * C; i += mixed_folding_threads)
-          if (int const band = turn * unit::pieces + i / C; band < bands) {
+          if (int const band = first_of_turn + i / C; band < bands) {
             States s[unit::warps_of_band];
 #pragma unroll
             for (int w = 0; w < unit::warps_of_band; ++w)

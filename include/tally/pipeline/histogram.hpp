@@ -154,8 +154,10 @@ constexpr bool are_of_a_histogram() {
     --n;
   int numbers = 0, axes = 0;
   bool const of_element = n > 0 && letters[0] == 'e';
-  for (int i = of_element ? 1 : 0; i < n; ++i)
-    (letters[i] == 'n' || letters[i] == 'i' ? numbers : axes) += letters[i] == 'n' || letters[i] == 'i' || letters[i] == 'a' ? 1 : 8;
+  for (int i = of_element ? 1 : 0; i < n; ++i) {
+    bool const number = letters[i] == 'n' || letters[i] == 'i';
+    (number ? numbers : axes) += number || letters[i] == 'a' ? 1 : 8;
+  }
   return (numbers == 3 && axes == 0 && letters[n - 1] == 'i') || (numbers == 0 && axes >= 1 && axes <= 3 && !of_element);
 }
 } // namespace detail

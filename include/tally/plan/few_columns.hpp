@@ -95,13 +95,8 @@ constexpr void cut_few_columns(mixed_facts const& f, mixed_planned& out) {
   cut.matrices = 1;
   cut.rows = f.columns.extent;
   cut.columns = axis_beside(f).extent;
-  for (int c = 0; c < f.of.source_count; ++c)
-    cut.row_steps[c] = f.columns.reduced[0].steps[c];
-  cut.row_apart = 1;
-  cut.matrix_apart = cut.rows;
   cut.bands = int((cut.rows - 1) / width + 1);
   cut.chunks = cut.chunks_in_front = cut.splits = 1;
-  cut.lanes_of_band = cut.lanes_of_unit = 32 * f.of.lanes_per_group;
   cut.bands_of_unit = choose_bands_of_unit(f, out.plan);
   cut.slots_of_group = group_of_slots(cut.slots());
   cut.chunks_of_group = group_of_slots(1);
@@ -112,7 +107,6 @@ constexpr void cut_few_columns(mixed_facts const& f, mixed_planned& out) {
   i64 const tile = bytes_of_few(f, out.plan.rows_of_lane), meets = bytes_that_meet(f, cut.bands_of_unit);
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - meets) / tile;
   out.plan.stages = int(least_of(fit, 6));
-  out.begin_of_tables = 0;
   out.shared_bytes = out.plan.stages * tile + meets;
 }
 

@@ -96,7 +96,7 @@ struct mixed_cut {
   constexpr int slot_groups() const { return (slots() - 1) / slots_of_group + 1; }
   constexpr void make_runs_of(int neighbours) {
     rows_of_run = neighbours;
-    slots_of_run = bands_of_unit > 0 || neighbours == lanes_of_unit ? 1 : splits;
+    slots_of_run = neighbours == lanes_of_unit ? 1 : splits;
     runs = (rows - 1) / neighbours + 1;
   }
   constexpr int sets_of_runs() const { return slots() / slots_of_run; }
