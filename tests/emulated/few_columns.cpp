@@ -22,6 +22,8 @@ TEST_CASE("rows of few columns that threads share") {
   folds<float, 9001, 64, true>();
   folds<float, 5003, 96, true>();
   folds<float, 5003, 128, true>();
+  folds<float, 5003, 100, true>();
+  folds<float, 5003, 72, true>();
 }
 
 TEST_CASE("rows of few columns of other sizes") {

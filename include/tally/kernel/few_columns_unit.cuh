@@ -18,6 +18,7 @@ struct few_columns_unit {
   static constexpr int rows_of_piece = P.rows_of_lane * lanes, pieces = shape.bands_beside(), rows = rows_of_piece * pieces, tiles_of_band = leaf.rows / P.rows_of_lane;
   static constexpr int V = shape.neighbours(), T = shape.threads_of_row(), L = shape.lanes_of_thread(), loads = shape.loads();
   static constexpr int warps_of_band = shape.threads_of_band() / 32;
+  static constexpr bool all_load = loads * V * T == columns; ///< else the last load of some threads is of nothing
   static constexpr int bytes_of_tile = tile_bytes<P, columns, rows>(static_cast<typename Program::columns_type const*>(nullptr));
 };
 
@@ -236,11 +237,13 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
 #pragma unroll
         for (int j = 0; j < unit::loads; ++j) {
           int const first = (j * T + t) * V;
+          bool const loads = unit::all_load || first < C;
           auto strip_of_row = tile_strip_of<tile_values, P, V, C, unit::rows>(down.columns);
-          strip_of_row.load(down.columns, {tile, nullptr, beside * unit::rows_of_piece + r * unit::lanes + first_lane + l, 0, first, 0});
+          if (loads)
+            strip_of_row.load(down.columns, {tile, nullptr, beside * unit::rows_of_piece + r * unit::lanes + first_lane + l, 0, first, 0});
 #pragma unroll
           for (int v = 0; v < V; ++v)
-            columns.step(down, l, j * V + v, there, strip_of_row.row_at(down.columns, v, row * C + first + v, row));
+            columns.step(down, l, j * V + v, there && loads, strip_of_row.row_at(down.columns, v, row * C + first + v, row));
           for_each_index<Rows::leaf_count>([&](auto i) {
             auto const& leaf = get<i>(along.leaves);
             using Leaf = cuda::std::remove_cvref_t<decltype(leaf)>;
@@ -248,7 +251,7 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
             typename Leaf::state of[V];
 #pragma unroll
             for (int v = 0; v < V; ++v) {
-              leaf.step(running, v, true, strip_of_row.row_at(down.columns, v, row * C + first + v, first + v));
+              leaf.step(running, v, loads, strip_of_row.row_at(down.columns, v, row * C + first + v, first + v));
               of[v] = running.close(leaf.monoid, v);
             }
             get<i>(rows).of[j][l] = combine_in_registers([&](auto const& a, auto const& b) { return leaf.monoid.combine(a, b); }, of);
@@ -280,7 +283,10 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
     if constexpr (Program::leaf_count > 0)
       if (k % unit::tiles_of_band == unit::tiles_of_band - 1) {
         States* const met = of_warps + turn % 2 * warps * C; // the others are read until all meet again
-        columns.close(down, [&](int c, auto const& s, auto i) { get<i>(met[thread / 32 * C + (c / V * T + t) * V + c % V]) = s; });
+        columns.close(down, [&](int c, auto const& s, auto i) {
+          if (int const column = (c / V * T + t) * V + c % V; unit::all_load || column < C)
+            get<i>(met[thread / 32 * C + column]) = s;
+        });
         folding_threads_meet();
         for (int i = thread; i < unit::pieces * C; i += mixed_folding_threads)
           if (int const band = first_of_turn + i / C; band < bands) {

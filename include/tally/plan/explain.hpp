@@ -122,8 +122,9 @@ public:
   /// The compiled kernel, empty where nothing is read; throws no_gpu for a plan of the host, no_nvrtc, no_headers,
   /// compile_failed.
   std::string ptx() const;
-  /// Everything above, as data.
-  tally::description const& details() const { return about_; }
+  /// Everything above, as data; of an explanation that nobody keeps, as a value.
+  tally::description const& details() const& { return about_; }
+  tally::description details() && { return std::move(about_); }
   /// The same plan with what a run took: seconds of the kernel (or of the tiles), and of the whole call.
   explanation measured(double seconds, double whole_seconds) const;
 

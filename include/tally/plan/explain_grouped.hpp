@@ -155,8 +155,9 @@ public:
   std::string mermaid() const;
   /// The compiled kernels, one after the other; throws as explanation::ptx().
   std::string ptx() const;
-  /// Everything above, as data.
-  grouped_description const& details() const { return about_; }
+  /// Everything above, as data; of an explanation that nobody keeps, as a value.
+  grouped_description const& details() const& { return about_; }
+  grouped_description details() && { return std::move(about_); }
 
   operator std::string() const { return text(); }
   friend std::ostream& operator<<(std::ostream& out, grouped_explanation const& e);

@@ -47,12 +47,18 @@ struct few_columns_shape {
   int group, columns;
   constexpr int lanes() const { return 32 * group; }
   constexpr int neighbours() const { return power_of_two_in(columns, group); } ///< of a row that a thread loads at once
-  constexpr int threads_of_row() const { return power_of_two_in(columns / neighbours(), 8); }
-  constexpr int loads() const { return columns / (neighbours() * threads_of_row()); } ///< of a thread for a row
+  constexpr int threads_of_row() const {
+    int threads = power_of_two_in(columns / neighbours(), 8);
+    while (threads < 8 && columns > most_columns_of_thread * threads) // then some loads are of nothing
+      threads *= 2;
+    return threads;
+  }
+  constexpr int loads() const { return (columns - 1) / (neighbours() * threads_of_row()) + 1; } ///< of a thread for a row
   constexpr int threads_of_band() const { return lanes() * threads_of_row() < mixed_folding_threads ? lanes() * threads_of_row() : mixed_folding_threads; }
   constexpr int lanes_of_thread() const { return lanes() * threads_of_row() / threads_of_band(); }
   constexpr int bands_beside() const { return mixed_folding_threads / threads_of_band(); }
-  constexpr int open_columns() const { return columns / threads_of_row() * lanes_of_thread(); } ///< lanes of columns that a thread keeps
+  constexpr int open_columns() const { return loads() * neighbours() * lanes_of_thread(); } ///< lanes of columns that a thread keeps
+  static constexpr int most_columns_of_thread = 64;
   /// The largest power of two that divides n, `most` at the most.
   static constexpr int power_of_two_in(int n, int most) {
     int p = 1;
