@@ -3,7 +3,7 @@
 // The words of an error, and its type by its code.
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 error::error(error_code code, std::string const& what)
     : std::runtime_error("[tally-E" + std::to_string(static_cast<int>(code)) + "] " + what + " docs/errors.md#E" +
@@ -42,4 +42,4 @@ void fail(error_code code, std::string const& what) {
   throw error(code, what);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

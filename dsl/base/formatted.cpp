@@ -6,8 +6,8 @@
 
 #include "base/formatted.hpp"
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 std::string formatted_from(fmt::string_view pattern, fmt::format_args values) { return fmt::vformat(pattern, values); }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The pattern with values of plain types in place of its braces; compiled in dsl/base/formatted.cpp.
 std::string formatted_from(fmt::string_view pattern, fmt::format_args values);
@@ -16,4 +16,4 @@ std::string formatted(fmt::format_string<Ts const&...> pattern, Ts const&... val
   return formatted_from(pattern, fmt::make_format_args(values...));
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

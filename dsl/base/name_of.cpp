@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::string spelled(type_spelling const& s) {
   return out;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

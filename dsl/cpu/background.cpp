@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 struct background::task {
   std::atomic<bool> done{false};
@@ -37,4 +37,4 @@ void background::wait() noexcept {
   if (task_ != nullptr && task_->thread.joinable()) task_->thread.join();
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

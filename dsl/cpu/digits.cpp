@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 namespace {
 
 using four = wide<double, 4>;
@@ -177,4 +177,4 @@ digits cut(double x, double y, digit_cutters const& by) {
 u64 add_digits(near_digits table, int n, double* x, u32* slots, digit_cutters const& by) { return add<false>(table, n, x, x, slots, by); }
 u64 add_digits(near_digits table, int n, double* x, double* y, u32* slots, digit_cutters const& by) { return add<true>(table, n, x, y, slots, by); }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -19,4 +19,4 @@ void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::siz
 #endif
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

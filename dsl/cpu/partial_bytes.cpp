@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tally::inline v0::partials {
+namespace tally::v0::partials {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "states are written as they lie in memory");
@@ -159,4 +159,4 @@ contents decode(std::span<std::byte const> bytes, contents const& expected) {
   return c;
 }
 
-} // namespace tally::inline v0::partials
+} // namespace tally::v0::partials

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 void sort(i64* begin, i64* end) { std::sort(begin, end); }
 void sort(u64* begin, u64* end) { std::sort(begin, end); }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -21,7 +21,7 @@
 #include <omp.h>
 #endif
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 void lock(int& word) noexcept {
   std::atomic_ref<int> const taken(word);
@@ -134,4 +134,4 @@ void for_each_tile(i64 tiles, void (*body)(void* context, i64 tile), void* conte
   w.rethrow();
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 answer_memory::answer_memory(std::size_t bytes, bool written_home, int ordinal, stream_ref on) : ordinal_(ordinal), stream_(on) {
   if (!written_home) {
@@ -28,4 +28,4 @@ void answer_memory::fetch(void* to, std::size_t begin, std::size_t bytes) {
   }
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 void stage_columns(column_place const* columns, int column_count, source_facts* sources, int ordinal, stream_ref stream,
                    staged_columns& staged) {
@@ -56,7 +56,7 @@ unit unit_of_group(group_type const& t, std::string header) {
 
 unit unit_of_group(group_type const& t, std::string const& kernel, std::string const& plan) {
   unit u = unit_of_group(t, formatted("tally/kernel/{}.cuh", kernel));
-  u.name_expression = formatted("tally::kernel::{}<{}, {}, {}>", kernel, plan, t.program(), t.nodes());
+  u.name_expression = formatted("tally::v0::kernel::{}<{}, {}, {}>", kernel, plan, t.program(), t.nodes());
   return u;
 }
 
@@ -91,4 +91,4 @@ axes_planned enqueue(axes_request& r, staged_columns& staged) {
   return chosen;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

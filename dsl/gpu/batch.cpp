@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_batch(program_type const& t, segments_plan const& p) {
   unit u;
@@ -23,7 +23,7 @@ unit unit_of_batch(program_type const& t, segments_plan const& p) {
                            "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
                            "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n",
                            program, t.bytes, t.alignment, t.states_bytes);
-  u.name_expression = formatted("tally::kernel::batch<{}, {}>", spell(p), program);
+  u.name_expression = formatted("tally::v0::kernel::batch<{}, {}>", spell(p), program);
   return u;
 }
 
@@ -84,9 +84,9 @@ unit unit_of(batch_of_types_request const& r, batch_of_types_plan const& p) {
     programs += (i > 0 ? ", " : "") + program;
     plans += ", " + spell(p.of[i]);
   }
-  programs = formatted("tally::pack<{}>", programs);
+  programs = formatted("tally::v0::pack<{}>", programs);
   u.assertions += formatted("static_assert(sizeof({}) == {}, \"host and device lay programs out alike\");\n", programs, r.argument_bytes);
-  u.name_expression = formatted("tally::kernel::batch_of_types<{}{}>", programs, plans);
+  u.name_expression = formatted("tally::v0::kernel::batch_of_types<{}{}>", programs, plans);
   return u;
 }
 
@@ -105,4 +105,4 @@ readback enqueue(batch_of_types_request const& r, batch_of_types_cut& cut) {
   return states;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

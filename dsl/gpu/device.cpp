@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// Bytes the pool keeps when idle; what is beyond goes back to the driver at the next synchronisation, so that other
@@ -199,4 +199,4 @@ bool capturing(device_state& d, driver::stream s) noexcept {
   return d.call.stream_is_capturing(s, &status) == driver::success && status != 0;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

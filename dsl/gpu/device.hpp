@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// The driver; throws no_gpu when there is none.
 driver::api const& driver_or_throw();
@@ -81,4 +81,4 @@ private:
   bool pushed_ = false;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

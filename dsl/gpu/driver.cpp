@@ -15,7 +15,7 @@
 #include <mutex>
 #include <vector>
 
-namespace tally::inline v0::gpu::driver {
+namespace tally::v0::gpu::driver {
 namespace {
 
 struct state {
@@ -159,4 +159,4 @@ void replace(api const& other) {
   s.asked.store(true);
 }
 
-} // namespace tally::inline v0::gpu::driver
+} // namespace tally::v0::gpu::driver

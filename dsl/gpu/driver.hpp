@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tally::inline v0::gpu::driver {
+namespace tally::v0::gpu::driver {
 
 using context = void*;
 using module = void*;
@@ -159,4 +159,4 @@ bool is_loaded() noexcept;
 /// Puts `other` in the driver's place; for tests, before anything else of tally::gpu is called.
 void replace(api const& other);
 
-} // namespace tally::inline v0::gpu::driver
+} // namespace tally::v0::gpu::driver

@@ -8,15 +8,15 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of(group_type const& t, elements_plan const& p, int sources, int count) {
   bool const turned = p.turned_axis >= 0;
   unit u = unit_of_group(t, turned ? "tally/kernel/turned_elements.cuh" : "tally/kernel/elements.cuh");
   std::string stores;
   for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
-  u.name_expression = turned ? formatted("tally::kernel::turned_elements<{}, {}, {}, {}{}>", spell(p.strip, sources), p.in_bulk, t.program(), t.nodes(), stores)
-                             : formatted("tally::kernel::elements<{}, {}, {}{}>", spell(p.strip, sources), t.program(), t.nodes(), stores);
+  u.name_expression = turned ? formatted("tally::v0::kernel::turned_elements<{}, {}, {}, {}{}>", spell(p.strip, sources), p.in_bulk, t.program(), t.nodes(), stores)
+                             : formatted("tally::v0::kernel::elements<{}, {}, {}{}>", spell(p.strip, sources), t.program(), t.nodes(), stores);
   return u;
 }
 
@@ -36,4 +36,4 @@ elements_planned enqueue(elements_request& r, staged_columns& staged) {
   return chosen;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

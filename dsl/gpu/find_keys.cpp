@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of(find_keys_type const& t, find_keys_plan const& p) {
   unit u;
@@ -20,7 +20,7 @@ unit unit_of(find_keys_type const& t, find_keys_plan const& p) {
   u.assertions = formatted("using program = {};\nusing where = {};\n"
                            "static_assert(sizeof(program) == {} && sizeof(where) == {}, \"host and device lay a search for keys out alike\");\n",
                            t.program(), t.where(), t.program_bytes, t.where_bytes);
-  u.name_expression = formatted("tally::kernel::find_keys<{}, {}, {}>", spell(p), t.where(), t.program());
+  u.name_expression = formatted("tally::v0::kernel::find_keys<{}, {}, {}>", spell(p), t.where(), t.program());
   return u;
 }
 
@@ -100,4 +100,4 @@ void fetch_keys(find_keys_request const& r, found_keys const& found, void* words
   wait(r.ordinal, r.stream);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

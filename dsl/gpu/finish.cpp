@@ -5,11 +5,11 @@
 
 #include <tally/run/gpu_finish.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_finish(group_type const& t) {
   unit u = unit_of_group(t, "tally/kernel/finish.cuh");
-  u.name_expression = formatted("tally::kernel::finish<{}, {}>", t.program(), t.nodes());
+  u.name_expression = formatted("tally::v0::kernel::finish<{}, {}>", t.program(), t.nodes());
   return u;
 }
 
@@ -27,4 +27,4 @@ void enqueue(finish_request const& r) {
   launch(k, shape, arguments, r.stream);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -17,12 +17,12 @@
 #include <cstring>
 #include <iterator>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 namespace {
 
 /// Launches behind others of its kind.
-void launch_behind(full_request const& r, tally::plan const& p, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order, char* head) {
+void launch_behind(full_request const& r, tally::v0::plan const& p, kernel const& k, launch_shape const& shape, void** arguments, launch_order& order, char* head) {
   byte_ranges reads, writes;
   reads.add(r.columns, r.f.source_count);
   if (r.answer != nullptr) writes.add(r.answer, r.type->states_bytes);
@@ -30,7 +30,7 @@ void launch_behind(full_request const& r, tally::plan const& p, kernel const& k,
   launch(k, shape, arguments, r.stream, order, {head, p.blocks_per_multiprocessor * r.f.target.multiprocessors, reads, writes});
 }
 
-kernel const& kernel_for(full_request const& r, tally::plan const& p, int ordinal) {
+kernel const& kernel_for(full_request const& r, tally::v0::plan const& p, int ordinal) {
   return r.kernels->get(p, ordinal, [&] { return unit_of(*r.type, p, r.f, r.finished != nullptr ? r.finished->type : nullptr); });
 }
 
@@ -48,7 +48,7 @@ planned plan_for(full_request const& r) {
 
 /// A plan, its blocks and its kernel.
 struct chosen_kernel {
-  tally::plan plan;
+  tally::v0::plan plan;
   i64 blocks;
   kernel const* made;
 };
@@ -88,7 +88,7 @@ target target_of(int ordinal) {
   return t;
 }
 
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_type const* answers) {
+unit unit_of(program_type const& t, tally::v0::plan const& p, facts const& f, group_type const* answers) {
   unit u;
   std::string const program = t.name();
   u.header = "tally/kernel/full.cuh";
@@ -102,7 +102,7 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_
   u.assertions = formatted("using program = {};\n"
                            "static_assert(sizeof(program) == {} && alignof(program) == {}, \"host and device lay a program out alike\");\n"
                            "static_assert(sizeof(program::states) == {}, \"host and device lay its states out alike\");\n"
-                           "static_assert(tally::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
+                           "static_assert(tally::v0::kernel::words_per_partial<program> == {}, \"host and device count the same words\");\n",
                            program, t.bytes, t.alignment, t.states_bytes, t.words_per_partial);
   if (answers != nullptr) {
     u.extra_headers.push_back("tally/kernel/finish.cuh");
@@ -111,8 +111,8 @@ unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_
                               "static_assert(sizeof(nodes) == {}, \"host and device lay its nodes out alike\");\n",
                               answers->nodes(), answers->nodes_bytes);
   }
-  u.name_expression = formatted("tally::kernel::full<{}, {}, {}>", spell(p, f.source_count, f.fold_count), program,
-                                answers != nullptr ? "tally::answers_at<nodes>" : "program::states*");
+  u.name_expression = formatted("tally::v0::kernel::full<{}, {}, {}>", spell(p, f.source_count, f.fold_count), program,
+                                answers != nullptr ? "tally::v0::answers_at<nodes>" : "program::states*");
   return u;
 }
 
@@ -173,14 +173,14 @@ queued_run enqueue(full_request& r, bool timed) {
   return q;
 }
 
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)()) {
+unit unit_of(program_type const& t, tally::v0::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)()) {
   unit u = unit_of(t, p, f);
   u.definitions = definitions();
   add_keys(u, keys);
   return u;
 }
 
-queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)()) {
+queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::v0::plan>>& kernels, std::string (*definitions)()) {
   queued_run q = begin(r);
   r.f.keys_beside = true;
   planned const p = plan_for(r);
@@ -196,4 +196,4 @@ void run(full_request& r, void* states, std::size_t bytes) {
   std::memcpy(states, q.states.wait(), bytes);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// What stands where a program without folds is told.
@@ -31,7 +31,7 @@ bool is_told(turns_request const& r) {
   return told;
 }
 std::string name_of_segments(segments_request const& r, segments_plan const& p) {
-  return formatted("tally::kernel::planned_segments<{}, {}, {}, {}>", spell(p), r.type->program(), r.type->nodes(), r.offset_type);
+  return formatted("tally::v0::kernel::planned_segments<{}, {}, {}, {}>", spell(p), r.type->program(), r.type->nodes(), r.offset_type);
 }
 /// The columns of all walks, each staged once for those that read it.
 void stage(turns_request& r, staged_columns& staged) {
@@ -102,15 +102,15 @@ turns_planned plan_turns(turns_request const& r, int ordinal) {
 
 unit unit_of(turns_request const& r, turns_planned const& p) {
   unit u;
-  std::string whole = "tally::plan{}, tally::program<tally::pack<>>, void*";
+  std::string whole = "tally::v0::plan{}, tally::v0::program<tally::v0::pack<>>, void*";
   if (r.whole != nullptr) {
     auto const& f = r.whole->f;
     auto const* const finished = r.whole->finished;
     u = unit_of(*r.whole->type, p.plan.whole, f, finished != nullptr ? finished->type : nullptr);
     whole = formatted("{}, {}, {}", spell(p.plan.whole, f.source_count, f.fold_count), r.whole->type->name(),
-                      finished != nullptr ? "tally::answers_at<nodes>" : "program::states*");
+                      finished != nullptr ? "tally::v0::answers_at<nodes>" : "program::states*");
   } else {
-    u.assertions = formatted("static_assert(sizeof(tally::program<tally::pack<>>) <= {}, \"there is room for a program without folds\");\n", sizeof(no_program));
+    u.assertions = formatted("static_assert(sizeof(tally::v0::program<tally::v0::pack<>>) <= {}, \"there is room for a program without folds\");\n", sizeof(no_program));
   }
   u.header = "tally/kernel/in_turns.cuh";
   u.definitions = r.definitions();
@@ -121,10 +121,10 @@ unit unit_of(turns_request const& r, turns_planned const& p) {
     u.assertions += formatted("static_assert(sizeof({}) == {}, \"host and device lay segments out alike\");\n", name, one.argument_bytes);
     segments += formatted("{}{}", i > 0 ? ", " : "", name);
   });
-  segments = formatted("tally::pack<{}>", segments);
-  u.assertions += formatted("static_assert(sizeof({0}) == {1} && tally::kernel::all_segments<{0}>::room_bytes() <= {2}, \"a block has room for its tiles\");\n", segments,
+  segments = formatted("tally::v0::pack<{}>", segments);
+  u.assertions += formatted("static_assert(sizeof({0}) == {1} && tally::v0::kernel::all_segments<{0}>::room_bytes() <= {2}, \"a block has room for its tiles\");\n", segments,
                             r.segments_bytes, p.shared_bytes);
-  u.name_expression = formatted("tally::kernel::in_turns<{}, {}>", whole, segments);
+  u.name_expression = formatted("tally::v0::kernel::in_turns<{}, {}>", whole, segments);
   add_keys(u, r.keys);
   return u;
 }
@@ -167,4 +167,4 @@ queued_run enqueue(turns_request& r) {
   return q;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

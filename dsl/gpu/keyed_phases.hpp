@@ -5,7 +5,7 @@
 
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// The memory of all slots, and of what else its plan wants; it lives in `flight`.
 keyed_memory lay_out(keys_request const& r, keys_plan const& plan, keys_in_flight& flight);
@@ -27,4 +27,4 @@ private:
   unsigned blocks_over_slots() const;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

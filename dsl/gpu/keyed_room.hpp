@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Columns that are in host memory come to the device; what it is, is known from here on.
 inline void stage(keys_request& r, keys_in_flight& flight) {
@@ -40,4 +40,4 @@ inline void launch(keys_request const& r, kernel const& k, launch_shape const& s
   if (r.launches) launch(k, shape, arguments, r.stream);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

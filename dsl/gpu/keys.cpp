@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_without_name(keyed_type const& t, char const* header) {
   unit u = unit_of_group(t.of, header);
@@ -23,7 +23,7 @@ unit unit_without_name(keyed_type const& t, char const* header) {
 
 unit unit_of(keyed_type const& t, keys_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/by_key.cuh");
-  u.name_expression = formatted("tally::kernel::by_key<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
+  u.name_expression = formatted("tally::v0::kernel::by_key<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
   return u;
 }
 
@@ -96,4 +96,4 @@ stray_key stray_of(keys_in_flight& flight) {
   return {static_cast<i64>(found[0]), found[1]};
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 #include <tally/plan/spell.hpp>
 #include <tally/run/gpu_keys_beside.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 template <class F>
@@ -20,7 +20,7 @@ keyed_phases phases_of(keys_beside_request& one) {
   return {one.keys, one.planned.plan, k, *one.memory};
 }
 std::string name_of_keys(keys_beside_request const& one) {
-  return formatted("tally::kernel::planned_keys<{}, {}, {}>", spell(one.planned.plan), one.keys.type->where(), one.keys.type->of.program());
+  return formatted("tally::v0::kernel::planned_keys<{}, {}, {}>", spell(one.planned.plan), one.keys.type->where(), one.keys.type->of.program());
 }
 
 } // namespace
@@ -70,4 +70,4 @@ void add_arguments(void** to, keys_of_read const& keys) {
   for_each(keys, [&](keys_beside_request const& one) { *to++ = one.argument; });
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

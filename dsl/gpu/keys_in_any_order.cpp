@@ -5,7 +5,7 @@
 
 #include <tally/run/gpu_keys_in_any_order.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight) {
   stage(r, flight);
@@ -19,4 +19,4 @@ void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight
   }
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -3,7 +3,7 @@
 // One launch: the hot path, so nothing is looked up, built or locked here. Compiled side, gpu.
 #include "gpu/launch.hpp"
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 [[noreturn]] void refuse(int answer, kernel const& k, launch_shape const& s) {
@@ -68,4 +68,4 @@ int resident_clusters(kernel const& k, launch_shape const& s) {
   return clusters;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 struct kernel {
   device_state* device = nullptr;
@@ -26,4 +26,4 @@ struct loaded_kernels {
   std::unordered_map<std::string, std::unique_ptr<place>> places;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 constexpr std::size_t most_ranges = 64; // the launch that would add more waits, and with it all are finished
@@ -109,4 +109,4 @@ void launch(kernel const& k, launch_shape const& shape, void** arguments, stream
   }
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

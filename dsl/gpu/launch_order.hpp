@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// The head of a workspace that launches of a stream share: a cache line, with the epoch and then the mark of the launch in front.
 inline constexpr std::size_t head_bytes = 64, mark_at = 8;
@@ -54,4 +54,4 @@ struct launch_in_order {
 /// writes is noted for those behind.
 void launch(kernel const&, launch_shape const&, void** arguments, stream_ref, launch_order& order, launch_in_order const&);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

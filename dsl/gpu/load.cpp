@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 std::string key_of(unit const& u) {
@@ -96,4 +96,4 @@ int resident_blocks(kernel const& k, unsigned block_threads, std::size_t dynamic
   return per_multiprocessor * facts_of(d.ordinal).multiprocessors;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -4,7 +4,7 @@
 // business. Compiled side, gpu.
 #include "gpu/device.hpp"
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 int try_allocate(device_state& d, driver::address& memory, std::size_t bytes, driver::stream on) {
@@ -68,4 +68,4 @@ void copy(void* to, void const* from, std::size_t bytes, int ordinal, stream_ref
         "cuMemcpyAsync", ordinal);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -9,7 +9,7 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// The lines of a unit that make sure that host and device lay a domain out alike.
@@ -59,8 +59,8 @@ unit unit_of(mixed_request const& r, mixed_plan const& p) {
   u.definitions = r.definitions();
   u.assertions = layout_of_domain(*r.columns_type, "of_columns") + layout_of_domain(*r.rows_type, "of_rows") +
                  layout_of_domain(*r.total_type, "of_all");
-  u.name_expression = formatted("tally::kernel::{}<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", route, spell(p),
-                                r.finished != nullptr ? "tally::answers_at<of_all_nodes>" : "of_all::states*");
+  u.name_expression = formatted("tally::v0::kernel::{}<{}, of_columns, of_columns_nodes, of_rows, of_rows_nodes, of_all, {}>", route, spell(p),
+                                r.finished != nullptr ? "tally::v0::answers_at<of_all_nodes>" : "of_all::states*");
   if (r.keys != nullptr) add_keys(u, *r.keys);
   return u;
 }
@@ -103,4 +103,4 @@ void enqueue(mixed_request& r, mixed_planned const& chosen) {
   if (r.keys != nullptr) close(*r.keys);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -9,11 +9,11 @@
 
 #include <cstddef>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of(group_type const& t, char const* offset_type, one_segment_plan const& p) {
   unit u = unit_of_group(t, "tally/kernel/one_segment.cuh");
-  u.name_expression = formatted("tally::kernel::one_segment<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
+  u.name_expression = formatted("tally::v0::kernel::one_segment<{}, {}, {}, {}>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }
 
@@ -43,4 +43,4 @@ void enqueue(one_segment_request& r) {
   launch(k, shape, arguments, r.stream, order, {room, plan.blocks_per_multiprocessor * r.f.target.multiprocessors, reads, writes});
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 
 #include <tally/run/gpu_door.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What kernel/leaf.cuh calls leaf_counts.
 struct leaf_counts {
@@ -28,4 +28,4 @@ inline partials_view room_for_partials(program_type const& t, i64 blocks, int or
   return {room, room + head_bytes};
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

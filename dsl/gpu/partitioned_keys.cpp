@@ -9,18 +9,18 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_partition(keyed_type const& t, partitioned_keys_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/partition.cuh");
   u.extra_headers.emplace_back("tally/kernel/answers.cuh"); // its assertions name the nodes
-  u.name_expression = formatted("tally::kernel::partition<{}, {}, {}>", spell(p), t.where(), t.of.program());
+  u.name_expression = formatted("tally::v0::kernel::partition<{}, {}, {}>", spell(p), t.where(), t.of.program());
   return u;
 }
 
 unit unit_of_folds(keyed_type const& t, partitioned_keys_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/fold_partitions.cuh");
-  u.name_expression = formatted("tally::kernel::fold_partitions<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
+  u.name_expression = formatted("tally::v0::kernel::fold_partitions<{}, {}, {}, {}>", spell(p), t.where(), t.of.program(), t.of.nodes());
   return u;
 }
 
@@ -127,4 +127,4 @@ void enqueue_partitioned(keys_request& r, i64 partitions, partitioned_kernels& k
   partitioned_read(r, chosen, partition, folds, flight).queue();
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

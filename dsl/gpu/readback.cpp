@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 readback::readback(std::size_t bytes, int ordinal, stream_ref stream)
     : slot_(take_result_slot(ordinal, bytes)), ordinal_(ordinal), stream_(stream) {}
@@ -40,4 +40,4 @@ readback::~readback() {
   }
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -6,7 +6,7 @@
 
 #include <tally/run/device.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 residence residence_of(void const* pointer, int* ordinal) noexcept try {
   int ignored = -1;
@@ -27,4 +27,4 @@ residence residence_of(void const* pointer, int* ordinal) noexcept try {
   return type == driver::memory_device ? residence::device : residence::pinned;
 } catch (...) { return residence::host; }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

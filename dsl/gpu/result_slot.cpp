@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 struct result_slot::place {
   char* host;
@@ -80,4 +80,4 @@ void* result_slot::device() const noexcept {
 }
 std::size_t result_slot::bytes() const noexcept { return place_ == nullptr ? 0 : place_->bytes; }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -8,7 +8,7 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count) {
   unit u;
@@ -20,7 +20,7 @@ unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count)
                            t.base(), t.base_bytes, t.steps(), t.steps_bytes, t.nodes(), t.nodes_bytes, t.kept(), t.kept_bytes, t.values(), t.values_bytes);
   std::string stores;
   for (int i = 0; i < count; ++i) stores += formatted(", {}", p.bytes_per_store[i]);
-  u.name_expression = formatted("tally::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), p.blocks_per_row, p.asks_ahead, t.base(), t.steps(), t.nodes(),
+  u.name_expression = formatted("tally::v0::kernel::rows_with_let<{}, {}, {}, {}, {}, {}, {}, {}, {}{}>", spell(p.strip, sources), p.blocks_per_row, p.asks_ahead, t.base(), t.steps(), t.nodes(),
                                 t.lets(), t.kept(), t.values(), stores);
   return u;
 }
@@ -56,4 +56,4 @@ bool enqueue(rows_request& r, staged_columns& staged) {
   return enqueue_on(r, staged);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -12,7 +12,7 @@
 
 #include <mutex>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 namespace {
 
@@ -28,7 +28,7 @@ char* room_for_zeros(segments_request& r, std::size_t bytes) {
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p) {
   unit u = unit_of_group(t, "tally/kernel/segments.cuh");
   if (p.in_windows) u.extra_headers.push_back("tally/kernel/exact_segments.cuh");
-  u.name_expression = formatted("tally::kernel::segments<{}, tally::segments_read<{}, {}, {}>>", spell(p), t.program(), t.nodes(), offset_type);
+  u.name_expression = formatted("tally::v0::kernel::segments<{}, tally::v0::segments_read<{}, {}, {}>>", spell(p), t.program(), t.nodes(), offset_type);
   return u;
 }
 
@@ -61,4 +61,4 @@ segments_faults faults_of(segments_request const& r) {
   return {fault[0] == 0 ? -1 : static_cast<i64>(~fault[0]), fault[1] != 0};
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

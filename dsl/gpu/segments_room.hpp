@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 class segments_room {
 public:
@@ -29,4 +29,4 @@ private:
   segments_request const& r_;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

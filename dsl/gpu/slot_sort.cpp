@@ -7,12 +7,12 @@
 
 #include <tally/plan/spell.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_sort(keyed_type const& t, slot_sort_plan const& p) {
   unit u = unit_without_name(t, "tally/kernel/sort_by_key.cuh");
   u.extra_headers.emplace_back("tally/kernel/answers.cuh"); // its assertions name the nodes
-  u.name_expression = formatted("tally::kernel::sort_by_key<{}, {}, {}>", spell(p), t.where(), t.of.program());
+  u.name_expression = formatted("tally::v0::kernel::sort_by_key<{}, {}, {}>", spell(p), t.where(), t.of.program());
   return u;
 }
 
@@ -58,4 +58,4 @@ void enqueue_sort(keys_request const& r, axes_layout at, kernel const& k, slot_s
   launch_phase(sort_phase::begin, planning::least_of(blocks, i64(r.f.of.target.multiprocessors) * 16));
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

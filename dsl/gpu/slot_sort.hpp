@@ -8,7 +8,7 @@
 #include <tally/plan/slot_sort.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What a sort keeps in memory, and where the stray is written down.
 struct slot_sort_memory {
@@ -21,4 +21,4 @@ struct slot_sort_memory {
 /// Queues all launches of a sort of what lies at `at`, by the keys of a request; after it `s` knows where its results are.
 void enqueue_sort(keys_request const& r, axes_layout at, kernel const&, slot_sort_planned const&, slot_sort& s);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -11,7 +11,7 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p) { return unit_of_group(t.of, "fold_sorted", spell(p)); }
 
@@ -60,4 +60,4 @@ void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in
   enqueue_staged(r, kernels, flight);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

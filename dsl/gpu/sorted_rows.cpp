@@ -10,7 +10,7 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p) { return unit_of_group(t.of, "fold_sorted_rows", spell(p)); }
 
@@ -71,4 +71,4 @@ void enqueue_staged(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, 
   fold(r, folds, chosen, s, cells);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

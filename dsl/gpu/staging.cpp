@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// Up to here the driver's own way (through its command buffer) is the shorter one.
@@ -123,4 +123,4 @@ device_memory stage(void const* host, std::size_t bytes, int ordinal, stream_ref
   return memory;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -5,7 +5,7 @@
 
 #include "gpu/device.hpp"
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Two chunks of page-locked memory: one is filled by a host thread while the other is on its way.
 struct staging_lane {
@@ -20,4 +20,4 @@ struct staging_lanes {
   std::vector<std::unique_ptr<staging_lane>> idle;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

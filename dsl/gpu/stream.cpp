@@ -7,7 +7,7 @@
 #include <chrono>
 #include <exception>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// How long a wait asks again and again before the driver waits instead.
@@ -100,4 +100,4 @@ double seconds_between(mark const& first, mark const& second) {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Tables that one read needs, each at 256 bytes; their places are written when the room is there.
 class tables {
@@ -36,4 +36,4 @@ private:
   std::size_t bytes_ = 0;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 /// The smallest block: the partials of every block of a full chip, so that most streams allocate once. Up to the
@@ -87,4 +87,4 @@ void clear(void* memory, std::size_t bytes, int ordinal, stream_ref on) {
   check(d.call.fill(reinterpret_cast<driver::address>(memory), 0, bytes, d.stream_of(on)), "cuMemsetD8Async", ordinal);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -5,7 +5,7 @@
 
 #include "gpu/device.hpp"
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 struct workspaces {
   struct place {
@@ -23,4 +23,4 @@ struct workspaces {
 /// Until the end of a scope no other thread queues launches between those of this one, which find the same memory of a stream.
 inline std::unique_lock<std::mutex> queueing_alone(int ordinal) { return std::unique_lock(device_of(ordinal).spaces->queueing); }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

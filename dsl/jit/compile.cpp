@@ -18,7 +18,7 @@
 #include <chrono>
 #include <utility>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 namespace {
 
 include_paths const& headers() {
@@ -160,9 +160,9 @@ gpu::compiled compiler::operator()(gpu::unit const& u, int compute_major, int co
   return *std::move(found);
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 bool can_compile() noexcept try {
   (void)jit::nvrtc();
@@ -174,4 +174,4 @@ compiled compile(unit const& u, int compute_major, int compute_minor) {
   return shared(u, compute_major, compute_minor);
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

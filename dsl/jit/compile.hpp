@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// Options for NVRTC: the same rounding as the host side (no contraction, IEEE division and root, subnormals kept).
 std::vector<std::string> options_for(gpu::unit const&, target const&);
@@ -42,4 +42,4 @@ private:
   std::unordered_map<std::string, std::shared_ptr<entry>> entries_;
 };
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -5,7 +5,7 @@
 
 #include <tally/base/error.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 void definitions::add(std::string& to, std::string const& qualified, std::string const& body) {
   if (qualified.find('(') != std::string::npos || qualified.find('{') != std::string::npos)
@@ -21,4 +21,4 @@ void definitions::add(std::string& to, std::string const& qualified, std::string
   if (to.find(text) == std::string::npos) to += text;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

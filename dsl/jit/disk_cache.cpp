@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 namespace {
 
 constexpr std::string_view entry_suffix = ".kernel", unfinished_suffix = ".unfinished";
@@ -256,4 +256,4 @@ bool disk_cache::write(std::string const& key, gpu::compiled const& result) cons
   return faccessat(folder.number, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 } catch (...) { return false; }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// Cache folder from TALLY_CACHE_DIR, else $XDG_CACHE_HOME/tally, else $HOME/.cache/tally; empty (memory only) when
 /// none is an absolute path. `variable` stands for std::getenv.
@@ -37,4 +37,4 @@ private:
   std::uint64_t max_bytes_;
 };
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

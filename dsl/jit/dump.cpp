@@ -10,7 +10,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 std::string dump_folder(char const* setting, std::string_view kind) {
   std::string_view rest = setting == nullptr ? std::string_view() : setting;
@@ -36,4 +36,4 @@ void dump(std::string_view kind, std::string const& name, std::string_view text)
   if (!out.flush()) log_line("jit", "cannot write " + folder + "/" + name);
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// The folder that TALLY_DUMP names for `kind`; empty when it names none. `setting` may be null.
 std::string dump_folder(char const* setting, std::string_view kind);
 /// Writes `text` to <folder of kind>/<name>; nothing when TALLY_DUMP does not name the kind, a log line when it cannot.
 void dump(std::string_view kind, std::string const& name, std::string_view text);
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -30,10 +30,10 @@ list(LENGTH names count)
 string(SHA256 digest "${digests}")
 file(WRITE "${OUTPUT}" "// Written by dsl/jit/embed.cmake from the headers of include/tally.
 #include \"jit/embedded.hpp\"
-namespace tally::jit {
+namespace tally::v0::jit {
 embedded_header const embedded_headers[] = {
 ${rows}};
 unsigned const embedded_header_count = ${count};
 char const* const embedded_headers_hash = \"${digest}\";
-} // namespace tally::jit
+} // namespace tally::v0::jit
 ")

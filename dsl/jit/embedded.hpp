@@ -4,7 +4,7 @@
 // the key of every cached kernel. Written at build time by embed.cmake. Compiled side, jit.
 #pragma once
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// One header: the name an `#include` line uses ("tally/base/config.hpp") and its whole text.
 struct embedded_header {
@@ -18,4 +18,4 @@ extern unsigned const embedded_header_count;
 /// SHA-256, in hex, over the names and texts of all embedded headers.
 extern char const* const embedded_headers_hash;
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

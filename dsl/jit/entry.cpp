@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 namespace {
 
 struct entry_head {
@@ -67,4 +67,4 @@ std::optional<gpu::compiled> decode_entry(std::string_view bytes, std::string_vi
   return result;
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 std::string encode_entry(std::string_view key, gpu::compiled const&);
 /// Nothing when a single bit is not as it was written, or when the entry belongs to another key.
 std::optional<gpu::compiled> decode_entry(std::string_view bytes, std::string_view key);
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// 64-bit FNV-1a of bytes, continued from `state`.
 constexpr std::uint64_t fnv64(std::string_view bytes, std::uint64_t state = 0xcbf29ce484222325u) noexcept {
@@ -23,4 +23,4 @@ inline std::string hexadecimal(std::uint64_t value) {
   return digits;
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

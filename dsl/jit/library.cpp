@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 void* library::symbol(char const* name) const noexcept { return handle == nullptr ? nullptr : dlsym(handle, name); }
 
@@ -25,4 +25,4 @@ library open_first(std::vector<std::string> const& candidates) {
   return found;
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

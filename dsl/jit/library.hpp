@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// An opened library, or why there is none.
 struct library {
@@ -28,4 +28,4 @@ bool bind(library const& from, char const* name, Function*& place) noexcept {
   return place != nullptr;
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace {
 
 std::atomic<log_sink> current_sink{nullptr};
@@ -50,4 +50,4 @@ void log_line(std::string_view topic, std::string_view line) {
   (sink == nullptr ? print : sink)(topic, line);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 namespace {
 
 std::atomic<int> preferred_major{0};
@@ -88,4 +88,4 @@ nvrtc_library const& nvrtc() {
 
 void prefer_nvrtc_major(int major) noexcept { preferred_major.store(major); }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 using nvrtc_program = void*; ///< nvrtcProgram
 
@@ -48,4 +48,4 @@ nvrtc_library const& nvrtc();
 /// Tells the search which CUDA version the driver speaks; only a call before the first nvrtc() matters.
 void prefer_nvrtc_major(int major) noexcept;
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -20,7 +20,7 @@
 #define TALLY_CUDA_INCLUDE_DIR ""
 #endif
 
-namespace tally::jit {
+namespace tally::v0::jit {
 namespace {
 
 namespace fs = std::filesystem;
@@ -144,4 +144,4 @@ include_paths find_include_paths(std::string const& nvrtc_path) {
   return paths;
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

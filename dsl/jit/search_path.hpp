@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// Names and paths for the loader: TALLY_NVRTC_LIBRARY alone when set, else the loader's own search, then toolkit
 /// folders. `major` (0: unknown) is the CUDA version of the driver, whose NVRTC is asked first.
@@ -25,4 +25,4 @@ struct include_paths {
 /// the usual places. CCCL prefers the copy the host side was compiled with; the CUDA headers prefer NVRTC's own.
 include_paths find_include_paths(std::string const& nvrtc_path);
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 target target_for(int major, int minor, std::vector<int> const& supported) {
   int const wanted = major * 10 + minor;
@@ -24,4 +24,4 @@ target target_for(int major, int minor, std::vector<int> const& supported) {
   return {"compute_" + std::to_string(newest_below), false};
 }
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

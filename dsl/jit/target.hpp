@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::jit {
+namespace tally::v0::jit {
 
 /// What `-arch=` says, and whether a cubin comes out of it.
 struct target {
@@ -18,4 +18,4 @@ struct target {
 /// Throws compile_failed for a chip older than everything in `supported` (compute capabilities times ten, ascending).
 target target_for(int major, int minor, std::vector<int> const& supported);
 
-} // namespace tally::jit
+} // namespace tally::v0::jit

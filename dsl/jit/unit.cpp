@@ -5,7 +5,7 @@
 #include <tally/base/error.hpp>
 #include <tally/run/device.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 namespace {
 
 void add_include(std::string& text, std::string const& header) {
@@ -40,4 +40,4 @@ std::string text_of(unit const& u) {
   return text;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

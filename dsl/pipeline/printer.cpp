@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 printer::printer() = default;
 printer::~printer() = default;
@@ -74,4 +74,4 @@ void printer::interval(double low, double high) {
   out += "]";
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

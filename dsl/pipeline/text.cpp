@@ -3,7 +3,7 @@
 // The words for a column.
 #include <tally/pipeline/text.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 void print_column(printer& p, std::string const& type, i64 extent, char const* kind) {
   if (kind != nullptr) p.text(kind).text("(");
@@ -24,4 +24,4 @@ void print_column(printer& p, std::string const& type, int rank, i64 const* exte
   p.text(type).text("[").text(own).text(whole ? "]" : "])");
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

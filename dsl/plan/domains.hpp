@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 /// Whether the elements of a domain are looked at.
 bool reads(domain_description const& d);
@@ -52,4 +52,4 @@ void join_rows(grouped_description& d);
 /// Why the domains that are left do not share the first one's read.
 void refuse_one_read(grouped_description& d);
 
-} // namespace tally::words
+} // namespace tally::v0::words

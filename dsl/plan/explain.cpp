@@ -20,7 +20,7 @@
 #include <ostream>
 #include <utility>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace {
 
 /// ceil(log2(n)): the height of a tree over n leaves.
@@ -192,9 +192,9 @@ explanation explanation::measured(double seconds, double whole_seconds) const {
 
 std::ostream& operator<<(std::ostream& out, explanation const& e) { return out << e.text(); }
 
-} // namespace tally::inline v0
+} // namespace tally::v0
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void word_host_source(source_description& s) {
   if (s.host_only) {
@@ -318,4 +318,4 @@ std::vector<refusal_group> grouped(description const& d) {
   return groups;
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

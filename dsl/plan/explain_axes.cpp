@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void word_grid_loads(domain_description& d, axes_plan const& p, char const* neighbours, planning::loaded_axis loaded) {
   axes_facts const facts{d.of.facts, d.at};
@@ -74,4 +74,4 @@ void word_axes_of_gpu(domain_description& d) {
   add_refusals(d, d.planned.why_not);
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 bool reads(domain_description const& d) { return (d.kind == grouping_kind::elements || d.of.reads()) && d.groups != 0; }
 
-} // namespace tally::words
+} // namespace tally::v0::words
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace {
 
 using words::reads, words::sorts, words::sorts_rows, words::sort_of, words::bytes_per_sector;
@@ -110,4 +110,4 @@ double grouped_description::expected_seconds() const {
   return total;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

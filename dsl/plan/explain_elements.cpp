@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void word_elements(domain_description& d) {
   if (!d.of.on_gpu) {
@@ -85,4 +85,4 @@ void join_rows(grouped_description& d) {
   }
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -6,7 +6,7 @@
 #include "plan/domains.hpp"
 #include "plan/words.hpp"
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void plan_search_of_gpu(domain_description& d, keys_facts& f) {
   d.of_search = make_find_keys_plan({f.of, f.at, d.key_bytes});
@@ -26,4 +26,4 @@ std::string cut_of_search(domain_description const& d) {
                    several(search.plan.elements_per_load, "element"), several(search.plan.loads_in_flight, "load"));
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

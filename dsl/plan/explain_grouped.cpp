@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void add_refusals(domain_description& d, why_not_list const& why) {
   for (int i = 0; i < why.count; ++i) {
@@ -87,9 +87,9 @@ void word_looked_up(domain_description& d) {
 }
 
 } // namespace
-} // namespace tally::words
+} // namespace tally::v0::words
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 domain_description::domain_description() = default;
 domain_description::domain_description(domain_description const&) = default;
@@ -149,4 +149,4 @@ std::string grouped_explanation::ptx() const {
 
 std::ostream& operator<<(std::ostream& out, grouped_explanation const& e) { return out << e.text(); }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

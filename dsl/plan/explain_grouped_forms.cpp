@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace {
 
 char const* spell_kind(grouping_kind k) {
@@ -197,4 +197,4 @@ std::string grouped_explanation::mermaid() const {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

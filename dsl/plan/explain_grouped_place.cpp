@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 namespace {
 
@@ -68,4 +68,4 @@ grouped_explanation explain_at(grouped_description d, column_places const& place
   return grouped_explanation(std::move(d));
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 namespace {
 
@@ -134,4 +134,4 @@ void word_host_sources(domain_description& d) {
   }
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 json number_or_null(double x) { return x > 0 ? json(x) : json(); }
 
@@ -74,9 +74,9 @@ json why_not_of(std::vector<refused_choice> const& why_not) {
   return all;
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 std::string explanation::json() const {
   using namespace words;
@@ -115,4 +115,4 @@ std::string explanation::json() const {
   return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 keys_facts keys_of(domain_description const& d) {
   keys_facts f = d.by_key;
@@ -93,4 +93,4 @@ void word_keys_of_gpu(domain_description& d) {
   add_refusals(d, chosen.no_partitions);
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 std::string label(std::string const& text) {
   std::string safe;
@@ -23,9 +23,9 @@ std::string label(std::string const& text) {
   return safe;
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace {
 
 using words::label;
@@ -65,4 +65,4 @@ std::string explanation::mermaid() const {
   return out + formatted("  answers{{{{\"{}\"}}}}\n", answers);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 partitions) {
   d.of_partitions = make_partitioned_keys_plan(f, partitions);
@@ -39,4 +39,4 @@ void word_partitioned_keys(domain_description& d, keys_facts const& f, i64 parti
   add_refusals(d, planned.why_not);
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

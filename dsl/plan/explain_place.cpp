@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 namespace {
 
 void on_host(description& d, int threads) {
@@ -97,4 +97,4 @@ explanation explain_at(description d, column_places const& places, asked_place c
   return explanation(std::move(d));
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

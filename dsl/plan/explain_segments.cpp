@@ -6,7 +6,7 @@
 #include "plan/domains.hpp"
 #include "plan/words.hpp"
 
-namespace tally::words {
+namespace tally::v0::words {
 
 void word_segments_of_gpu(domain_description& d) {
   if (!d.takes_turns) d.of_segments = make_segments_plan(d.of.facts, d.groups);
@@ -29,4 +29,4 @@ void word_segments_of_gpu(domain_description& d) {
   }
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

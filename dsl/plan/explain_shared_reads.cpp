@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 namespace {
 
@@ -273,4 +273,4 @@ void refuse_one_read(grouped_description& d) {
   }
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

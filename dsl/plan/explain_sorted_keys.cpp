@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 namespace {
 
@@ -81,4 +81,4 @@ void word_sorted_keys_of_gpu(domain_description& d) {
   add_refusals(d, s.why_not);
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words

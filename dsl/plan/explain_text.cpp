@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 std::string promise_of(contract promise, bool on_every_back_end, std::string const& tree) {
   if (promise == contract::fast) return "fast: IEEE per operation, and the order may be given up";
@@ -107,9 +107,9 @@ void put_refusals(page& to, description const& d) {
            g.choice + (g.subjects.empty() ? "" : " for " + g.subjects) + ": " + g.reason);
 }
 
-} // namespace tally::words
+} // namespace tally::v0::words
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 std::string explanation::text() const {
   using namespace words;
@@ -129,4 +129,4 @@ std::string explanation::text() const {
   return to.text;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 using json = nlohmann::ordered_json;
 
@@ -18,4 +18,4 @@ json sources_of(description const& d);
 json folds_of(description const& d);
 json why_not_of(std::vector<refused_choice> const& why_not);
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 inline constexpr std::size_t margin = 9;  // the headings
 inline constexpr std::size_t width = 118; // where a long line breaks
@@ -55,4 +55,4 @@ void put_folds(page& to, description const& d);
 void put_meetings(page& to, description const& d);
 void put_refusals(page& to, description const& d);
 
-} // namespace tally::words
+} // namespace tally::v0::words

@@ -6,7 +6,7 @@
 #include <tally/plan/explain_grouped.hpp>
 #include <tally/run/explain.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// Fills in the place, the target and the threads, marks columns that will be staged, and says why no other place.
 void settle(description& d, column_places const& places, asked_place const& asked);
@@ -14,4 +14,4 @@ void settle(description& d, column_places const& places, asked_place const& aske
 /// What the head knows of the place, and of where columns lie, goes to a domain.
 void place_domain(domain_description& d, description const& head);
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -5,10 +5,10 @@
 
 #include <chrono>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -5,7 +5,7 @@
 
 #include <tally/plan/spell.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 char const* spell(contract c) {
   return c == contract::fast ? "fast" : c == contract::exact ? "exact" : "reproducible";
@@ -73,7 +73,7 @@ char const* spell(keys_route r) {
 }
 
 std::string spell(keys_plan const& p) {
-  return formatted("tally::keys_plan{{.route = tally::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
+  return formatted("tally::v0::keys_plan{{.route = tally::v0::keys_route::{}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_load = {}, "
                      ".loads_in_flight = {}, .replicas = {}, .ranges = {}, .hot_slots = {}, .turns_of_table = {}, .in_order = {}, .on_rows = {}, .standing = {}, .apart = {}, .threads_per_row = {}, "
                      ".copies = {}, .hot_keys = {}, .asks_ahead = {}, .in_place = {}, .gives_in_bulk = {}, .sums_in_windows = {}, .numbers_in_32 = {}, .cluster_blocks = {}, .slots_in_cluster = {}}}",
                      spell(p.route), p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_load, p.loads_in_flight, p.replicas, p.ranges, p.hot_slots, p.turns_of_table,
@@ -82,7 +82,7 @@ std::string spell(keys_plan const& p) {
 }
 
 std::string spell(find_keys_plan const& p) {
-  return formatted("tally::find_keys_plan{{.threads_per_block = {}, .elements_per_load = {}, .loads_in_flight = {}, "
+  return formatted("tally::v0::find_keys_plan{{.threads_per_block = {}, .elements_per_load = {}, .loads_in_flight = {}, "
                    ".keys_of_block = {}, .in_order = {}, .on_rows = {}, .standing = {}, .apart = {}}}",
                    p.threads_per_block, p.elements_per_load, p.loads_in_flight, p.keys_of_block, p.in_order, p.on_rows, p.standing, p.apart);
 }
@@ -90,7 +90,7 @@ std::string spell(find_keys_plan const& p) {
 std::string spell(axes_plan const& p, int sources) {
   std::string loads;
   for (int i = 0; i < sources; ++i) loads += formatted("{}{}", i ? ", " : "", p.bytes_per_load[i]);
-  return formatted("tally::axes_plan{{.route = tally::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, .groups_beside = {}, "
+  return formatted("tally::v0::axes_plan{{.route = tally::v0::axes_route::{}, .threads_across = {}, .groups_per_thread = {}, .groups_beside = {}, "
                    ".warps_per_block = {}, .warps_on_lanes = {}, .lanes_in_leaf = {}, .rows_in_leaf = {}, .lanes_at_once = {}, .batches = {}, .warps_per_group = {}, .leaves_in_room = {}, .standing = {}, .lasting = {}, .late = {}, .realigned = {}, .narrow_at_ends = {}, .blocks_per_multiprocessor = {}, .one_leaf = {}, .extent_fits = {}, .rows_apart = {}, .threads_apart = {}, .striped = {}, .blocks_share = {}, .one_leaf_a_warp = {}, .in_windows = {}, "
                    ".one_reduced_axis = {}, .one_kept_axis = {}, .evicts_first = {}, .bytes_per_load = {{{}}}}}",
                    spell(p.route), p.threads_across, p.groups_per_thread, p.groups_beside, p.warps_per_block, p.warps_on_lanes, p.lanes_in_leaf, p.rows_in_leaf,
@@ -100,11 +100,11 @@ std::string spell(axes_plan const& p, int sources) {
 std::string spell(elements_plan const& p, int sources, int arrays) {
   std::string stores;
   for (int i = 0; i < arrays; ++i) stores += formatted("{}{}", i ? ", " : "", p.bytes_per_store[i]);
-  return formatted("tally::elements_plan{{.strip = {}, .turned_axis = {}, .in_bulk = {}, .blocks_per_row = {}, .asks_ahead = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), p.turned_axis, p.in_bulk, p.blocks_per_row, p.asks_ahead, stores);
+  return formatted("tally::v0::elements_plan{{.strip = {}, .turned_axis = {}, .in_bulk = {}, .blocks_per_row = {}, .asks_ahead = {}, .bytes_per_store = {{{}}}}}", spell(p.strip, sources), p.turned_axis, p.in_bulk, p.blocks_per_row, p.asks_ahead, stores);
 }
 
 std::string spell(segments_plan const& p) {
-  return formatted("tally::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
+  return formatted("tally::v0::segments_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .tile_elements = {}, "
                      ".elements_per_lane = {}, .rows_in_flight = {}, .leaves_per_part = {}, .counted = {}, "
                      ".segments_per_lane = {}, .in_windows = {}}}",
                      p.warps_per_block, p.blocks_per_multiprocessor, p.tile_elements, p.elements_per_lane, p.rows_in_flight,
@@ -112,52 +112,52 @@ std::string spell(segments_plan const& p) {
 }
 
 std::string spell(one_segment_plan const& p) {
-  return formatted("tally::one_segment_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .rows_in_flight = {}, .leaves_of_warp = {}, "
+  return formatted("tally::v0::one_segment_plan{{.warps_per_block = {}, .blocks_per_multiprocessor = {}, .rows_in_flight = {}, .leaves_of_warp = {}, "
                      ".shares_of_block = {}, .overlaps_launch = {}, .reads_ahead = {}}}",
                      p.warps_per_block, p.blocks_per_multiprocessor, p.rows_in_flight, p.leaves_of_warp, p.shares_of_block, p.overlaps_launch, p.reads_ahead);
 }
 
 std::string spell(slot_sort_plan const& p) {
-  return formatted("tally::slot_sort_plan{{.bits_of_digit = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_thread = {}, .wide_numbers = {}, "
+  return formatted("tally::v0::slot_sort_plan{{.bits_of_digit = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .elements_per_thread = {}, .wide_numbers = {}, "
                    ".one_reduced_axis = {}, .no_kept_axis = {}}}",
                    p.bits_of_digit, p.threads_per_block, p.blocks_per_multiprocessor, p.elements_per_thread, p.wide_numbers, p.one_reduced_axis, p.no_kept_axis);
 }
 
 std::string spell(sorted_keys_plan const& p) {
-  return formatted("tally::sorted_keys_plan{{.sort = {}, .folds = {}}}", spell(p.sort), spell(p.folds));
+  return formatted("tally::v0::sorted_keys_plan{{.sort = {}, .folds = {}}}", spell(p.sort), spell(p.folds));
 }
 
 std::string spell(sorted_rows_plan const& p) {
-  return formatted("tally::sorted_rows_plan{{.sort = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .threads_per_row = {}, "
+  return formatted("tally::v0::sorted_rows_plan{{.sort = {}, .threads_per_block = {}, .blocks_per_multiprocessor = {}, .threads_per_row = {}, "
                    ".elements_per_load = {}, .rows_in_flight = {}, .in_place = {}}}",
                    spell(p.sort), p.threads_per_block, p.blocks_per_multiprocessor, p.threads_per_row, p.elements_per_load, p.rows_in_flight,
                    p.in_place);
 }
 
 std::string spell(partitioned_keys_plan const& p) {
-  return formatted("tally::partitioned_keys_plan{{.table = {}, .in_runs = {}, .slots_of_partition = {}, .threads_per_block = {}, .elements_per_thread = {}, "
+  return formatted("tally::v0::partitioned_keys_plan{{.table = {}, .in_runs = {}, .slots_of_partition = {}, .threads_per_block = {}, .elements_per_thread = {}, "
                    ".elements_per_load = {}, .threads_per_run = {}, .tiles_in_flight = {}}}",
                    spell(p.table), spell(p.in_runs), p.slots_of_partition, p.threads_per_block, p.elements_per_thread, p.elements_per_load, p.threads_per_run, p.tiles_in_flight);
 }
 
 std::string spell(mixed_plan const& p) {
-  return formatted("tally::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}, .shares_of_last_chunk = {}, .few_columns = {}, .rows_of_lane = {}}}", p.stages,
+  return formatted("tally::v0::mixed_plan{{.stages = {}, .blocks_per_multiprocessor = {}, .reads_ahead = {}, .bytes_per_copy = {}, .standing_down = {}, .standing_along = {}, .begins_anywhere = {}, .whole = tally::v0::whole_from::{}, .batched = {}, .whole_of_each = {}, .lanes_of_tile = {}, .shares_of_last_chunk = {}, .few_columns = {}, .rows_of_lane = {}}}", p.stages,
                    p.blocks_per_multiprocessor, p.reads_ahead, p.bytes_per_copy, p.standing_down, p.standing_along, p.begins_anywhere, spell(p.whole), p.batched, p.whole_of_each, p.lanes_of_tile, p.shares_of_last_chunk, p.few_columns, p.rows_of_lane);
 }
 
 std::string spell(plan const& p, int sources, int folds) {
   std::string of_sources, of_folds;
   for (int i = 0; i < sources; ++i)
-    of_sources += formatted("{}{{.load = tally::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
+    of_sources += formatted("{}{{.load = tally::v0::load_primitive::{}, .bytes_per_load = {}}}", i ? ", " : "",
                             spell(p.sources[i].load), p.sources[i].bytes_per_load);
   for (int i = 0; i < folds; ++i)
-    of_folds += formatted("{}{{.block = tally::block_algorithm::{}, .cluster = tally::cluster_combine::{}}}", i ? ", " : "",
+    of_folds += formatted("{}{{.block = tally::v0::block_algorithm::{}, .cluster = tally::v0::cluster_combine::{}}}", i ? ", " : "",
                           spell(p.folds[i].block), spell(p.folds[i].cluster));
-  return formatted("tally::plan{{.promise = tally::contract::{}, .order = tally::combine_order::{}, .lanes_per_group = {}, "
+  return formatted("tally::v0::plan{{.promise = tally::v0::contract::{}, .order = tally::v0::combine_order::{}, .lanes_per_group = {}, "
                    ".rows_per_leaf = {}, .threads_per_block = {}, .leaves_per_warp = {}, .rows_in_flight = {}, .stages = {}, "
                    ".blocks_per_multiprocessor = {}, .one_cluster = {}, .overlaps_launch = {}, .reads_ahead = {}, .takes_turns = {}, .sources = {{{}}}, .folds = {{{}}}}}",
                    spell(p.promise), spell(p.order), p.lanes_per_group, p.rows_per_leaf, p.threads_per_block,
                    p.leaves_per_warp, p.rows_in_flight, p.stages, p.blocks_per_multiprocessor, p.one_cluster, p.overlaps_launch, p.reads_ahead, p.takes_turns, of_sources, of_folds);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace tally::words {
+namespace tally::v0::words {
 
 /// "4 B", "1.5 kB", "8.39 MB".
 std::string bytes(double);
@@ -43,4 +43,4 @@ void plan_full(description& d);
 bool keeps();
 void keep(std::string const& page);
 
-} // namespace tally::words
+} // namespace tally::v0::words

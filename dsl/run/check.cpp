@@ -6,7 +6,7 @@
 #include <tally/run/check.hpp>
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 namespace {
 
@@ -75,4 +75,4 @@ void throw_no_element(std::string const& fold, i64 extent) {
   throw empty_input(formatted("{} met no element among {}.", fold, extent));
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

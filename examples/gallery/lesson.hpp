@@ -90,7 +90,7 @@ public:
   auto run(Pipeline const& pipeline, Contract... contract) {
     auto const answer = run_at(pipeline, tally::on::any, contract...);
     if constexpr (has_kernel<Pipeline, Contract...>()) {
-      if (tally::gpu::device_count() == 0) {
+      if (tally::v0::gpu::device_count() == 0) {
         planned_for_another(shown(tally::explain(pipeline, tally::targets::h200, contract...)));
       } else {
         auto const there = run_at(pipeline, tally::on::gpu, contract...);
@@ -140,19 +140,19 @@ public:
 private:
   /// Answers of which a text shows only some.
   template <class Pipeline>
-  static constexpr bool many_answers = tally::is_grouped<Pipeline> || tally::is_collected<Pipeline>;
+  static constexpr bool many_answers = tally::v0::is_grouped<Pipeline> || tally::v0::is_collected<Pipeline>;
 
   static shown_plan shown(tally::explanation const& plan);
   static shown_plan shown(tally::grouped_explanation const& plan);
 
   template <class Pipeline, class... Contract>
   static constexpr bool has_kernel() {
-    if constexpr (tally::looks_back<Pipeline>)
-      return tally::detail::explainable_with_lets<Pipeline, tally::on::gpu_place, Contract...>;
-    else if constexpr (tally::is_grouped<Pipeline>)
-      return tally::detail::runnable_grouped<Pipeline, tally::on::gpu_place, Contract...>;
+    if constexpr (tally::v0::looks_back<Pipeline>)
+      return tally::v0::detail::explainable_with_lets<Pipeline, tally::on::gpu_place, Contract...>;
+    else if constexpr (tally::v0::is_grouped<Pipeline>)
+      return tally::v0::detail::runnable_grouped<Pipeline, tally::on::gpu_place, Contract...>;
     else
-      return decltype(tally::bind(std::declval<Pipeline const&>()).program)::lowerable;
+      return decltype(tally::v0::bind(std::declval<Pipeline const&>()).program)::lowerable;
   }
   template <class Answers>
   static bool same_answers(Answers const& a, Answers const& b) {

@@ -16,7 +16,7 @@
 #include <tally/pipeline/source.hpp>
 #endif
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The complex numbers that kernels know; T is float or double.
 template <class T>
@@ -133,4 +133,8 @@ inline constexpr type_spelling spelling<cuda::std::complex<T>>{"[T = cuda::std::
 } // namespace detail
 #endif
 
-} // namespace tally::inline v0
+} // namespace tally::v0
+
+namespace tally {
+using v0::arg, v0::as_complex, v0::complex, v0::conj, v0::imag_part, v0::real_part, v0::squared_abs;
+} // namespace tally

@@ -30,7 +30,7 @@
 #include <tally/pipeline/from.hpp>
 #include <tally/pipeline/index_along.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -372,26 +372,35 @@ struct view_axes<ranges::sliding_view<Base, How>> {
     auto const c = get<0>(lowering<Base>::of(below).columns);
     i64 const extents[2] = {extent_of(view), stretch_of(view)}, step = stride_of(c.column);
     using T = typename std::remove_cvref_t<decltype(c.column)>::value_type;
-    return shaped_column<tally::spread<T, 2>, 2>{
+    return shaped_column<tally::v0::spread<T, 2>, 2>{
         {c.column.data, {extents[0], extents[1]}, {step, step}}, extents[0] * extents[1], {extents[0], extents[1]}};
   }
 };
 
+template <class View>
+auto column_of_view(View const& view) {
+  if constexpr (view_axes<View>::rank > 0)
+    return view_axes<View>::of(view);
+  else if constexpr (lowering<View>::can)
+    return lowering<View>::of(view);
+  else
+    return sized_column<host_column<host_view<View>>>{{{view}, 0}, extent_of(view)};
+}
+
 } // namespace detail
+
+} // namespace tally::v0
+
+namespace tally {
 
 /// A view of range-v3 as a source: columns in place where it is looked through (with axes where it cuts them), else elements that
 /// the CPU asks for.
 template <class View>
   requires(ranges::view_<View> && ranges::random_access_range<View const> && ranges::sized_range<View const>)
 struct column_of<View> {
-  static auto make(View const& view) {
-    if constexpr (detail::view_axes<View>::rank > 0)
-      return detail::view_axes<View>::of(view);
-    else if constexpr (detail::lowering<View>::can)
-      return detail::lowering<View>::of(view);
-    else
-      return sized_column<host_column<host_view<View>>>{{{view}, 0}, detail::extent_of(view)};
-  }
+  static auto make(View const& view) { return v0::detail::column_of_view(view); }
 };
 
-} // namespace tally::inline v0
+using v0::host_view;
+
+} // namespace tally

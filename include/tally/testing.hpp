@@ -25,7 +25,7 @@
 #include <tally/run/run_batch.hpp>
 #include <tally/testing_exact.hpp>
 
-namespace tally::inline v0::testing {
+namespace tally::v0::testing {
 
 /// What the planner decides about a reduction on a target (targets::h200, ...): .plan, .blocks, .why_not. Its columns are
 /// taken to lie in the target's memory at the addresses they have. Throws no_gpu for one that only the CPU can run.
@@ -45,7 +45,7 @@ class displaced_columns {
 public:
   displaced_columns(Program const& p, int shift, bool on_device) : moved_(p) {
     gpu::column_place places[max_sources]{};
-    tally::detail::places_of(moved_, places);
+    tally::v0::detail::places_of(moved_, places);
     for_each_index<decltype(p.columns)::size>([&](auto i) {
       using V = typename std::remove_cvref_t<decltype(get<i>(p.columns))>::value_type;
       if (places[i].pointer != nullptr && p.extent > 0)
@@ -100,7 +100,7 @@ bool check_same_bits(R const& r) {
   using Program = std::remove_cvref_t<decltype(bound.program)>;
   bool all_same = true;
   auto const answers_of = [&](Program const& p, auto where) {
-    return tally::detail::answers_of(r, bound, compute(p, where, contract::reproducible));
+    return tally::v0::detail::answers_of(r, bound, compute(p, where, contract::reproducible));
   };
   detail::displaced_columns<Program> const aligned(bound.program, 0, false);
   auto const expected = answers_of(aligned.moved(), on::cpu.threads(1));
@@ -265,7 +265,7 @@ private:
   }(static_cast<decltype(bound_.program.columns) const*>(nullptr));
 
   /// index_along of a source of other axes would be another number.
-  static constexpr bool names_axes_ = tally::detail::highest_axis<pack<Values, Mask, Folds...>> >= 0;
+  static constexpr bool names_axes_ = tally::v0::detail::highest_axis<pack<Values, Mask, Folds...>> >= 0;
 
   template <class Answers>
   void check(Answers const& got, char const* how) {
@@ -291,11 +291,11 @@ private:
   }
   void split() {
     for (int depth = 1; depth <= 3; ++depth)
-      check(tally::detail::answers_of(r_, bound_, states_in_parts(bound_.program, depth)), "split into subtrees, it");
+      check(tally::v0::detail::answers_of(r_, bound_, states_in_parts(bound_.program, depth)), "split into subtrees, it");
   }
   void pad() {
     i64 const n = bound_.program.extent;
-    auto const mask = both_masks(r_.pipe.mask, tally::index < n);
+    auto const mask = both_masks(r_.pipe.mask, tally::v0::index < n);
     for (i64 const more : {i64(1), i64(1000), 4 * n + 5}) {
       auto const rows = rearranged<true>(rows_and(more));
       check(run(again(rows.pipe(r_.pipe.values, mask), r_.folds), on::cpu.threads(2), promise_), "padded with masked rows, it");
@@ -306,7 +306,7 @@ private:
     check(std::get<0>(run(batch(r_, r_), on::cpu, promise_)), "in a batch, it");
     auto const rows = rearranged<true>(rows_and(2 * n));
     auto const matrix = rows.pipe(r_.pipe.values, r_.pipe.mask, i64(3), n);
-    if constexpr (std::same_as<decltype(tally::detail::judge_group_folds<std::remove_cvref_t<decltype(matrix)>, Folds...>()), allowed>) {
+    if constexpr (std::same_as<decltype(tally::v0::detail::judge_group_folds<std::remove_cvref_t<decltype(matrix)>, Folds...>()), allowed>) {
       auto const as_rows = unpack([](auto... f) { return over<1>(f...); }, r_.folds);
       if (n > 0)
         check(first_answers(run(matrix | as_rows, on::cpu, promise_)), "as a row among others, it");
@@ -379,52 +379,52 @@ inline doctest::String shown(std::string const& s) { return s.c_str(); }
 
 } // namespace detail
 
-} // namespace tally::inline v0::testing
+} // namespace tally::v0::testing
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 // doctest finds these by the type of their argument; enumerations would otherwise be printed as numbers.
 inline doctest::String toString(contract c) { return spell(c); }
 inline doctest::String toString(combine_order o) { return spell(o); }
 inline doctest::String toString(load_primitive l) { return spell(l); }
 inline doctest::String toString(block_algorithm b) { return spell(b); }
-} // namespace tally::inline v0
+} // namespace tally::v0
 
 namespace doctest {
 template <>
-struct StringMaker<tally::plan> {
-  static String convert(tally::plan const& p) { return tally::testing::detail::shown(tally::testing::detail::text_of_plan(p)); }
+struct StringMaker<tally::v0::plan> {
+  static String convert(tally::v0::plan const& p) { return tally::v0::testing::detail::shown(tally::v0::testing::detail::text_of_plan(p)); }
 };
 template <>
-struct StringMaker<tally::planned> {
-  static String convert(tally::planned const& p) {
-    return tally::testing::detail::shown(tally::testing::detail::text_of_planned(p));
+struct StringMaker<tally::v0::planned> {
+  static String convert(tally::v0::planned const& p) {
+    return tally::v0::testing::detail::shown(tally::v0::testing::detail::text_of_planned(p));
   }
 };
 template <>
-struct StringMaker<tally::explanation> {
-  static String convert(tally::explanation const& e) { return tally::testing::detail::shown("\n" + e.text()); }
+struct StringMaker<tally::v0::explanation> {
+  static String convert(tally::v0::explanation const& e) { return tally::v0::testing::detail::shown("\n" + e.text()); }
 };
 template <class T>
-  requires tally::pipeline<T>
+  requires tally::v0::pipeline<T>
 struct StringMaker<T> {
-  static String convert(T const& p) { return tally::testing::detail::shown(tally::testing::detail::text_of_pipeline(p)); }
+  static String convert(T const& p) { return tally::v0::testing::detail::shown(tally::v0::testing::detail::text_of_pipeline(p)); }
 };
 template <class T>
-  requires(tally::expression<T> || tally::fold_like<T>)
+  requires(tally::v0::expression<T> || tally::v0::fold_like<T>)
 struct StringMaker<T> {
-  static String convert(T const& e) { return tally::testing::detail::shown(tally::text_of(e)); }
+  static String convert(T const& e) { return tally::v0::testing::detail::shown(tally::v0::text_of(e)); }
 };
 template <class T>
-struct StringMaker<tally::extent_of_values<T>> {
-  static String convert(tally::extent_of_values<T> const& e) {
+struct StringMaker<tally::v0::extent_of_values<T>> {
+  static String convert(tally::v0::extent_of_values<T> const& e) {
     std::ostringstream out;
     out << "min " << +e.min << ", max " << +e.max;
     return out.str().c_str();
   }
 };
 template <class A, int K>
-struct StringMaker<tally::moments_result<A, K>> {
-  static String convert(tally::moments_result<A, K> const& m) {
+struct StringMaker<tally::v0::moments_result<A, K>> {
+  static String convert(tally::v0::moments_result<A, K> const& m) {
     std::ostringstream out;
     out << m.n << " elements, mean " << m.mean << ", central moments";
     for (auto c : m.central)
@@ -433,3 +433,8 @@ struct StringMaker<tally::moments_result<A, K>> {
   }
 };
 } // namespace doctest
+
+namespace tally {
+namespace testing = v0::testing;
+using v0::block_algorithm, v0::cluster_combine, v0::combine_order, v0::load_primitive; // what plans hold
+} // namespace tally

@@ -14,7 +14,7 @@
 #include <tally/base/half.hpp>
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::testing {
+namespace tally::v0::testing {
 
 /// A sum of floats without any rounding: a fixed-point number as wide as all of double.
 class exact_accumulator {
@@ -135,4 +135,8 @@ bool same_bits(T const& a, T const& b) {
   }
 }
 
-} // namespace tally::inline v0::testing
+} // namespace tally::v0::testing
+
+namespace tally {
+namespace testing = v0::testing;
+} // namespace tally

@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -16,8 +16,8 @@
 
 namespace {
 
-using tally::bf16;
-using tally::f16;
+using tally::v0::bf16;
+using tally::v0::f16;
 
 /// A small format as the standard describes it, for an oracle that shares nothing with the library.
 struct format {

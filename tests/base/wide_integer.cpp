@@ -7,7 +7,7 @@
 
 #include <random>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

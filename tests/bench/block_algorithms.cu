@@ -13,7 +13,7 @@
 
 #include "require_cuda.hpp"
 
-using namespace tally;
+using namespace tally::v0;
 
 template <int Words>
 struct state {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using namespace bench;
 
 namespace {

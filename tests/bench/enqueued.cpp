@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 constexpr i64 many = 1000, small = 1024, large = i64(1) << 28, buffers = 4; // of `large` elements each
 constexpr i64 in_cache = i64(1) << 24;                                       // sums of more elements read others in every call

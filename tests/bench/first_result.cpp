@@ -28,7 +28,7 @@ struct figures { double context = 0, first_sum = 0, second_sum = 0, first_five =
 
 /// What a fresh process does: opens the context, then asks for a sum, the same sum again, and five folds.
 int measure() {
-  using namespace tally;
+  using namespace tally::v0;
   double const start = now_ms();
   bench::driver driver;
   driver.open();

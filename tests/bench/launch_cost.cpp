@@ -35,7 +35,7 @@ void print(const char* what, std::vector<double> const& us) {
 }  // namespace
 
 int main(int count, char** words) {
-  using namespace tally;
+  using namespace tally::v0;
   int const rounds = count > 1 ? std::atoi(words[1]) : 5000;
   constexpr std::int64_t n = 1024;
   bench::driver driver;

@@ -13,7 +13,7 @@
 
 namespace bench {
 
-using namespace tally;
+using namespace tally::v0;
 
 template <class T>
 struct column_there {

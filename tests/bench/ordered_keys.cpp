@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using bench::alike;
 
 namespace {

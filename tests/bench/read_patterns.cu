@@ -14,7 +14,7 @@
 
 #include "require_cuda.hpp"
 
-using namespace tally;
+using namespace tally::v0;
 
 constexpr int bytes_of_leaf = 4096, vectors_of_leaf = bytes_of_leaf / 16, vectors_of_lane = vectors_of_leaf / 32;
 

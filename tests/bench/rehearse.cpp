@@ -21,7 +21,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 struct job {
   std::string first_row;

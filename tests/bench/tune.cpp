@@ -26,7 +26,7 @@ TALLY_FUNCTION(itself, (matrix x), { return x; });
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using namespace tune_folds;
 
 /// Memory as cudaMalloc gives it, which is what users and the peers measure on; pooled memory has smaller pages.

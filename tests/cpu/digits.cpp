@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

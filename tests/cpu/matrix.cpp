@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 std::vector<float> numbers(std::size_t n) {
@@ -54,7 +54,7 @@ void check_groups(R const& r) {
 TEST_CASE("tiles that are folded element by element have the bits of those in vector registers") {
   for (std::size_t const n : {1u, 100u, 1024u, 5000u, 65536u, 70001u}) {
     auto const x = numbers(n);
-    auto const p = tally::bind(from(x) | filter(_1 > -10.f) | reduce(sum, max, variance, argmin, sum(_1 * _1), sum(exp(_1)), logsumexp, sum(tanh(_1)))).program;
+    auto const p = tally::v0::bind(from(x) | filter(_1 > -10.f) | reduce(sum, max, variance, argmin, sum(_1 * _1), sum(exp(_1)), logsumexp, sum(tanh(_1)))).program;
     i64 const leaves = (i64(n) - 1) / shape_of<decltype(p)>.elements() + 1;
     auto plain = p.identity();
     cpu::detail::fold_plainly(p, p, p.extent, 0, leaves, plain);

@@ -20,7 +20,7 @@ struct visits {
   std::mutex guard;
   std::set<std::thread::id> threads;
   explicit visits(std::size_t tiles) : of_tile(tiles) {}
-  static void note(void* context, tally::i64 tile) {
+  static void note(void* context, tally::v0::i64 tile) {
     auto& v = *static_cast<visits*>(context);
     ++v.of_tile[std::size_t(tile)];
     std::scoped_lock const lock(v.guard);
@@ -32,7 +32,7 @@ struct visits {
 struct meeting {
   int parties;
   std::atomic<int> arrived{0};
-  static void wait(void* context, tally::i64) {
+  static void wait(void* context, tally::v0::i64) {
     auto& m = *static_cast<meeting*>(context);
     ++m.arrived;
     while (m.arrived < m.parties) std::this_thread::yield();
@@ -47,9 +47,9 @@ TEST_CASE("every tile is visited once, whatever the number of threads") {
       CAPTURE(threads);
       CAPTURE(tiles);
       visits v(tiles);
-      tally::cpu::for_each_tile(tally::i64(tiles), visits::note, &v, threads);
+      tally::v0::cpu::for_each_tile(tally::v0::i64(tiles), visits::note, &v, threads);
       for (auto const& n : v.of_tile) CHECK(n == 1);
-      CHECK(v.threads.size() <= std::size_t(threads == 0 ? tally::cpu::core_count() : threads));
+      CHECK(v.threads.size() <= std::size_t(threads == 0 ? tally::v0::cpu::core_count() : threads));
     }
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("the number of threads is what was asked, also beyond the number of co
   for (int threads : {1, 2, 3, 8}) {
     CAPTURE(threads);
     meeting m{threads};
-    tally::cpu::for_each_tile(threads, meeting::wait, &m, threads); // returns only if all of them run at once
+    tally::v0::cpu::for_each_tile(threads, meeting::wait, &m, threads); // returns only if all of them run at once
     CHECK(m.arrived == threads);
   }
 }
@@ -65,12 +65,12 @@ TEST_CASE("the number of threads is what was asked, also beyond the number of co
 TEST_CASE("an exception of a tile reaches the caller and later calls are unharmed") {
   for (int threads : {1, 2, 8}) {
     CAPTURE(threads);
-    auto const fail = [](void*, tally::i64 tile) {
+    auto const fail = [](void*, tally::v0::i64 tile) {
       if (tile == 5) throw std::domain_error("tile 5");
     };
-    CHECK_THROWS_AS(tally::cpu::for_each_tile(100, fail, nullptr, threads), std::domain_error);
+    CHECK_THROWS_AS(tally::v0::cpu::for_each_tile(100, fail, nullptr, threads), std::domain_error);
     visits v(100);
-    tally::cpu::for_each_tile(100, visits::note, &v, threads);
+    tally::v0::cpu::for_each_tile(100, visits::note, &v, threads);
     for (auto const& n : v.of_tile) CHECK(n == 1);
   }
 }
@@ -79,20 +79,20 @@ TEST_CASE("a lock lets one thread in at a time, and a shared word changes for on
   constexpr int threads = 8, rounds = 2000;
   int word = 0;
   long entered = 0; // no atomic: the lock alone guards it
-  tally::shared_word<long> exchanged;
+  tally::v0::shared_word<long> exchanged;
   struct counters {
     int& word;
     long& entered;
-    tally::shared_word<long>& exchanged;
+    tally::v0::shared_word<long>& exchanged;
   } all{word, entered, exchanged};
-  tally::cpu::for_each_tile(
+  tally::v0::cpu::for_each_tile(
       threads,
-      [](void* context, tally::i64) {
+      [](void* context, tally::v0::i64) {
         auto& c = *static_cast<counters*>(context);
         for (int i = 0; i < rounds; ++i) {
-          tally::cpu::lock(c.word);
+          tally::v0::cpu::lock(c.word);
           ++c.entered;
-          tally::cpu::unlock(c.word);
+          tally::v0::cpu::unlock(c.word);
           long seen = c.exchanged.load();
           while (!c.exchanged.replace(seen, seen + 1)) {}
         }

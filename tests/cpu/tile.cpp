@@ -25,9 +25,9 @@
 
 namespace {
 
-using tally::i64;
-using tally::u32;
-using tally::u64;
+using tally::v0::i64;
+using tally::v0::u32;
+using tally::v0::u64;
 
 // ---- the tree, from its text -------------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ struct sums : plain_lanes<A> {
 template <class A>
 struct compensated_sums {
   static constexpr bool commutes = true;
-  using state = typename tally::compensated_sum_monoid<A>::state;
+  using state = typename tally::v0::compensated_sum_monoid<A>::state;
   state lane() const { return {0, 0}; }
   state close(state s) const { return s; }
   state combine(state a, state b) const {
@@ -118,7 +118,7 @@ struct variances {
     u64 n;
     A pivot, sum, squares;
   };
-  using state = tally::deviations<A>;
+  using state = tally::v0::deviations<A>;
   running lane() const { return {0, 0, 0, 0}; }
   template <class V>
   void step(running& l, V x) const {
@@ -162,20 +162,20 @@ constexpr int without_registers = 0;
 
 template <class R>
 auto states_of(R const& r, int threads) {
-  auto const p = tally::bind(r).program;
+  auto const p = tally::v0::bind(r).program;
   auto s = p.identity();
   if (p.extent == 0) return s;
-  if (threads != without_registers) return tally::cpu::fold(p, threads);
-  tally::cpu::detail::fold_plainly(p, p, p.extent, 0, (p.extent - 1) / tally::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
+  if (threads != without_registers) return tally::v0::cpu::fold(p, threads);
+  tally::v0::cpu::detail::fold_plainly(p, p, p.extent, 0, (p.extent - 1) / tally::v0::shape_of<std::remove_const_t<decltype(p)>>.elements() + 1, s);
   return s;
 }
 
-auto const rotation = tally::fold_of(
+auto const rotation = tally::v0::fold_of(
     u32(0), [](u32 a, u32 b) { return rotate_and_add(a, b); }, [](auto x) { return u32(x); }, [](u32 s) { return s; },
-    tally::associative);
-auto const lane_rotation = tally::fold_of(
+    tally::v0::associative);
+auto const lane_rotation = tally::v0::fold_of(
     u32(0), [](u32 a, u32 b) { return rotate_and_add(a, b); }, [](auto x) { return u32(x); }, [](u32 s) { return s; },
-    tally::associative, tally::commutative);
+    tally::v0::associative, tally::v0::commutative);
 
 template <class T>
 bool same_bits(T a, T b) {
@@ -184,7 +184,7 @@ bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 template <class A>
-bool same_bits(tally::deviations<A> a, tally::deviations<A> b) {
+bool same_bits(tally::v0::deviations<A> a, tally::v0::deviations<A> b) {
   return a.n == b.n && same_bits(a.mean, b.mean) && same_bits(a.squares, b.squares);
 }
 template <class S>
@@ -220,7 +220,7 @@ public:
     start_ = reinterpret_cast<unsigned char*>(border + bytes);
     if (n_ > 0) std::memcpy(start_, x.data(), n_ * sizeof(T));
   }
-  auto column() const { return tally::device(reinterpret_cast<T const*>(start_), i64(n_)); }
+  auto column() const { return tally::v0::device(reinterpret_cast<T const*>(start_), i64(n_)); }
 
 private:
   std::vector<unsigned char> memory_;
@@ -240,28 +240,28 @@ void check_all(std::vector<T> const& x, std::size_t bytes, std::vector<int> cons
   std::vector<bool> const all(x.size(), true);
   std::vector<bool> some(x.size());
   for (std::size_t e = 0; e < x.size(); ++e) some[e] = x[e] > T(-3);
-  auto const whole = tally::from(at.column());
-  auto const part = whole | tally::filter(tally::_1 > T(-3));
+  auto const whole = tally::v0::from(at.column());
+  auto const part = whole | tally::v0::filter(tally::v0::_1 > T(-3));
   for (int t : threads) {
     CAPTURE(x.size());
     CAPTURE(bytes);
     CAPTURE(t);
     auto const a = states_of(
-        whole | tally::reduce(tally::sum, tally::min, tally::max, tally::variance, tally::sum.compensated()), t);
-    CHECK(same_bits(tally::get<0>(a), slowly(sums<T>{}, x, all)));
-    CHECK(same_bits(tally::get<1>(a), slowly(extremes<T>(true), x, all)));
-    CHECK(same_bits(tally::get<2>(a), slowly(extremes<T>(false), x, all)));
-    CHECK(same_bits(tally::get<3>(a), slowly(variances<T>{}, x, all)));
-    CHECK(same_bits(tally::get<4>(a), slowly(compensated_sums<T>{}, x, all)));
-    auto const b = states_of(part | tally::reduce(tally::sum, tally::min, tally::max, tally::variance,
-                                                  tally::sum.compensated(), tally::count),
+        whole | tally::v0::reduce(tally::v0::sum, tally::v0::min, tally::v0::max, tally::v0::variance, tally::v0::sum.compensated()), t);
+    CHECK(same_bits(tally::v0::get<0>(a), slowly(sums<T>{}, x, all)));
+    CHECK(same_bits(tally::v0::get<1>(a), slowly(extremes<T>(true), x, all)));
+    CHECK(same_bits(tally::v0::get<2>(a), slowly(extremes<T>(false), x, all)));
+    CHECK(same_bits(tally::v0::get<3>(a), slowly(variances<T>{}, x, all)));
+    CHECK(same_bits(tally::v0::get<4>(a), slowly(compensated_sums<T>{}, x, all)));
+    auto const b = states_of(part | tally::v0::reduce(tally::v0::sum, tally::v0::min, tally::v0::max, tally::v0::variance,
+                                                  tally::v0::sum.compensated(), tally::v0::count),
                              t);
-    CHECK(same_bits(tally::get<0>(b), slowly(sums<T>{}, x, some)));
-    CHECK(same_bits(tally::get<1>(b), slowly(extremes<T>(true), x, some)));
-    CHECK(same_bits(tally::get<2>(b), slowly(extremes<T>(false), x, some)));
-    CHECK(same_bits(tally::get<3>(b), slowly(variances<T>{}, x, some)));
-    CHECK(same_bits(tally::get<4>(b), slowly(compensated_sums<T>{}, x, some)));
-    CHECK(tally::get<5>(b) == u64(std::count(some.begin(), some.end(), true)));
+    CHECK(same_bits(tally::v0::get<0>(b), slowly(sums<T>{}, x, some)));
+    CHECK(same_bits(tally::v0::get<1>(b), slowly(extremes<T>(true), x, some)));
+    CHECK(same_bits(tally::v0::get<2>(b), slowly(extremes<T>(false), x, some)));
+    CHECK(same_bits(tally::v0::get<3>(b), slowly(variances<T>{}, x, some)));
+    CHECK(same_bits(tally::v0::get<4>(b), slowly(compensated_sums<T>{}, x, some)));
+    CHECK(tally::v0::get<5>(b) == u64(std::count(some.begin(), some.end(), true)));
   }
 }
 
@@ -272,18 +272,18 @@ void check_order(std::size_t n, std::size_t bytes, std::vector<int> const& threa
   std::vector<bool> const all(n, true);
   std::vector<bool> some(n);
   for (std::size_t e = 0; e < n; ++e) some[e] = x[e] % 3 != 0;
-  auto const whole = tally::from(at.column());
-  auto const part = whole | tally::filter(tally::_1 % 3u != 0u);
+  auto const whole = tally::v0::from(at.column());
+  auto const part = whole | tally::v0::filter(tally::v0::_1 % 3u != 0u);
   for (int t : threads) {
     CAPTURE(n);
     CAPTURE(bytes);
     CAPTURE(t);
-    auto const a = states_of(whole | tally::reduce(rotation, lane_rotation), t);
-    CHECK(tally::get<0>(a) == slowly(rotations{}, x, all));
-    CHECK(tally::get<1>(a) == slowly(lane_rotations{}, x, all));
-    auto const b = states_of(part | tally::reduce(rotation, lane_rotation), t);
-    CHECK(tally::get<0>(b) == slowly(rotations{}, x, some));
-    CHECK(tally::get<1>(b) == slowly(lane_rotations{}, x, some));
+    auto const a = states_of(whole | tally::v0::reduce(rotation, lane_rotation), t);
+    CHECK(tally::v0::get<0>(a) == slowly(rotations{}, x, all));
+    CHECK(tally::v0::get<1>(a) == slowly(lane_rotations{}, x, all));
+    auto const b = states_of(part | tally::v0::reduce(rotation, lane_rotation), t);
+    CHECK(tally::v0::get<0>(b) == slowly(rotations{}, x, some));
+    CHECK(tally::v0::get<1>(b) == slowly(lane_rotations{}, x, some));
   }
 }
 
@@ -327,13 +327,13 @@ TEST_CASE("min and max find NaN, infinities and signed zeros at every position")
         std::vector<T> x(n, other);
         x[at] = special;
         std::vector<bool> const all(n, true);
-        auto const s = states_of(tally::from(x) | tally::reduce(tally::min, tally::max), threads);
+        auto const s = states_of(tally::v0::from(x) | tally::v0::reduce(tally::v0::min, tally::v0::max), threads);
         auto const m = states_of(
-            tally::from(x) | tally::filter(tally::index != i64(at)) | tally::reduce(tally::min, tally::max), threads);
-        bool const good = same_bits(tally::get<0>(s), slowly(extremes<T>(true), x, all)) &&
-                          same_bits(tally::get<1>(s), slowly(extremes<T>(false), x, all)) &&
-                          tally::get<0>(m).any == u32(n > 1) && (n == 1 || same_bits(tally::get<0>(m).s, other)) &&
-                          (n == 1 || same_bits(tally::get<1>(m).s, other));
+            tally::v0::from(x) | tally::v0::filter(tally::v0::index != i64(at)) | tally::v0::reduce(tally::v0::min, tally::v0::max), threads);
+        bool const good = same_bits(tally::v0::get<0>(s), slowly(extremes<T>(true), x, all)) &&
+                          same_bits(tally::v0::get<1>(s), slowly(extremes<T>(false), x, all)) &&
+                          tally::v0::get<0>(m).any == u32(n > 1) && (n == 1 || same_bits(tally::v0::get<0>(m).s, other)) &&
+                          (n == 1 || same_bits(tally::v0::get<1>(m).s, other));
         CAPTURE(n);
         CAPTURE(at);
         CAPTURE(special);
@@ -360,23 +360,23 @@ TEST_CASE("every size of element has its own leaf") {
     for (std::size_t bytes : {0u, 1u, 7u}) {
       displaced<V> const at(x, bytes);
       auto const r =
-          tally::from(at.column()) | tally::reduce(tally::sum, tally::sum.in<float>(), rotation, tally::variance);
+          tally::v0::from(at.column()) | tally::v0::reduce(tally::v0::sum, tally::v0::sum.in<float>(), rotation, tally::v0::variance);
       for (int t : {without_registers, 2}) {
         auto const s = states_of(r, t);
-        CHECK(tally::get<0>(s) == slowly(sums<A>{}, x, all));
-        CHECK(same_bits(tally::get<1>(s), slowly(sums<float>{}, x, all)));
-        CHECK(tally::get<2>(s) == slowly(rotations{}, x, all));
-        CHECK(same_bits(tally::get<3>(s), slowly(variances<double>{}, x, all)));
+        CHECK(tally::v0::get<0>(s) == slowly(sums<A>{}, x, all));
+        CHECK(same_bits(tally::v0::get<1>(s), slowly(sums<float>{}, x, all)));
+        CHECK(tally::v0::get<2>(s) == slowly(rotations{}, x, all));
+        CHECK(same_bits(tally::v0::get<3>(s), slowly(variances<double>{}, x, all)));
       }
     }
   };
-  of_type(tally::i8{}, i64{});
-  of_type(tally::u8{}, u64{});
-  of_type(tally::i16{}, i64{});
-  of_type(tally::i32{}, i64{});
-  of_type(tally::u32{}, u64{});
-  of_type(tally::i64{}, i64{});
-  of_type(tally::u64{}, u64{});
+  of_type(tally::v0::i8{}, i64{});
+  of_type(tally::v0::u8{}, u64{});
+  of_type(tally::v0::i16{}, i64{});
+  of_type(tally::v0::i32{}, i64{});
+  of_type(tally::v0::u32{}, u64{});
+  of_type(tally::v0::i64{}, i64{});
+  of_type(tally::v0::u64{}, u64{});
 }
 
 TEST_CASE("small floats are folded as floats") {
@@ -386,16 +386,16 @@ TEST_CASE("small floats are folded as floats") {
     for (std::size_t e = 0; e < x.size(); ++e) x[e] = static_cast<V>(wide[e] / 1024);
     std::vector<bool> const all(x.size(), true);
     for (int t : {without_registers, 2}) {
-      auto const s = states_of(tally::from(x) | tally::reduce(tally::sum, tally::variance, tally::max), t);
-      CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, x, all)));
-      CHECK(same_bits(tally::get<1>(s), slowly(variances<float>{}, x, all)));
-      CHECK(tally::get<2>(s) == static_cast<float>(*std::max_element(x.begin(), x.end(), [](V a, V b) {
+      auto const s = states_of(tally::v0::from(x) | tally::v0::reduce(tally::v0::sum, tally::v0::variance, tally::v0::max), t);
+      CHECK(same_bits(tally::v0::get<0>(s), slowly(sums<float>{}, x, all)));
+      CHECK(same_bits(tally::v0::get<1>(s), slowly(variances<float>{}, x, all)));
+      CHECK(tally::v0::get<2>(s) == static_cast<float>(*std::max_element(x.begin(), x.end(), [](V a, V b) {
               return static_cast<float>(a) < static_cast<float>(b);
             })));
     }
   };
-  of_type(tally::f16{});
-  of_type(tally::bf16{});
+  of_type(tally::v0::f16{});
+  of_type(tally::v0::bf16{});
 }
 
 TEST_CASE("folds that share an expression share its values, and only those") {
@@ -409,18 +409,18 @@ TEST_CASE("folds that share an expression share its values, and only those") {
   };
   float const two = 2, three = 3;
   auto const s =
-      states_of(tally::from(x) | tally::reduce(tally::sum(tally::_1 * two), tally::sum(tally::_1 * three),
-                                               tally::max(tally::_1 * three), tally::sum(tally::_1 * two),
-                                               tally::sum.where(tally::_1 > two), tally::sum.where(tally::_1 > three)),
+      states_of(tally::v0::from(x) | tally::v0::reduce(tally::v0::sum(tally::v0::_1 * two), tally::v0::sum(tally::v0::_1 * three),
+                                               tally::v0::max(tally::v0::_1 * three), tally::v0::sum(tally::v0::_1 * two),
+                                               tally::v0::sum.where(tally::v0::_1 > two), tally::v0::sum.where(tally::v0::_1 > three)),
                 1);
-  CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, times(2), all)));
-  CHECK(same_bits(tally::get<1>(s), slowly(sums<float>{}, times(3), all)));
-  CHECK(same_bits(tally::get<2>(s), slowly(extremes<float>(false), times(3), all)));
-  CHECK(same_bits(tally::get<3>(s), slowly(sums<float>{}, times(2), all)));
+  CHECK(same_bits(tally::v0::get<0>(s), slowly(sums<float>{}, times(2), all)));
+  CHECK(same_bits(tally::v0::get<1>(s), slowly(sums<float>{}, times(3), all)));
+  CHECK(same_bits(tally::v0::get<2>(s), slowly(extremes<float>(false), times(3), all)));
+  CHECK(same_bits(tally::v0::get<3>(s), slowly(sums<float>{}, times(2), all)));
   std::vector<bool> above_two(n), above_three(n);
   for (std::size_t e = 0; e < n; ++e) above_two[e] = x[e] > 2, above_three[e] = x[e] > 3;
-  CHECK(same_bits(tally::get<4>(s), slowly(sums<float>{}, x, above_two)));
-  CHECK(same_bits(tally::get<5>(s), slowly(sums<float>{}, x, above_three)));
+  CHECK(same_bits(tally::v0::get<4>(s), slowly(sums<float>{}, x, above_two)));
+  CHECK(same_bits(tally::v0::get<5>(s), slowly(sums<float>{}, x, above_three)));
 }
 
 TEST_CASE("columns that are no plain memory follow the same tree") {
@@ -430,20 +430,20 @@ TEST_CASE("columns that are no plain memory follow the same tree") {
   std::vector<float> spread(3 * n);
   for (std::size_t e = 0; e < n; ++e) spread[3 * e] = x[e];
   auto const strided =
-      states_of(tally::from(tally::every(spread.data(), i64(n), 3)) | tally::reduce(tally::sum, tally::min), 2);
-  CHECK(same_bits(tally::get<0>(strided), slowly(sums<float>{}, x, all)));
-  CHECK(same_bits(tally::get<1>(strided), slowly(extremes<float>(true), x, all)));
+      states_of(tally::v0::from(tally::v0::every(spread.data(), i64(n), 3)) | tally::v0::reduce(tally::v0::sum, tally::v0::min), 2);
+  CHECK(same_bits(tally::v0::get<0>(strided), slowly(sums<float>{}, x, all)));
+  CHECK(same_bits(tally::v0::get<1>(strided), slowly(extremes<float>(true), x, all)));
   std::deque<float> const pieces(x.begin(), x.end()); // its leaf is that of a source without memory: a group of 4
-  auto const host = states_of(tally::from(pieces) | tally::reduce(tally::sum, tally::variance), 2);
-  CHECK(same_bits(tally::get<0>(host), slowly(sums<float>{}, x, all)));
-  CHECK(same_bits(tally::get<1>(host), slowly(variances<float>{}, x, all)));
+  auto const host = states_of(tally::v0::from(pieces) | tally::v0::reduce(tally::v0::sum, tally::v0::variance), 2);
+  CHECK(same_bits(tally::v0::get<0>(host), slowly(sums<float>{}, x, all)));
+  CHECK(same_bits(tally::v0::get<1>(host), slowly(variances<float>{}, x, all)));
   auto const where =
-      states_of(tally::from(x, tally::iota(i64(n))) |
-                    tally::reduce(tally::argmin(tally::_1), tally::max(tally::_2), tally::max(tally::index)),
+      states_of(tally::v0::from(x, tally::v0::iota(i64(n))) |
+                    tally::v0::reduce(tally::v0::argmin(tally::v0::_1), tally::v0::max(tally::v0::_2), tally::v0::max(tally::v0::index)),
                 2);
-  CHECK(tally::get<0>(where).position == std::min_element(x.begin(), x.end()) - x.begin());
-  CHECK(tally::get<1>(where) == i64(n) - 1);
-  CHECK(tally::get<2>(where) == i64(n) - 1);
+  CHECK(tally::v0::get<0>(where).position == std::min_element(x.begin(), x.end()) - x.begin());
+  CHECK(tally::v0::get<1>(where) == i64(n) - 1);
+  CHECK(tally::v0::get<2>(where) == i64(n) - 1);
 }
 
 TEST_CASE("a host function behind a mask is called for the elements that pass, and for no other") {
@@ -457,11 +457,11 @@ TEST_CASE("a host function behind a mask is called for the elements that pass, a
     strayed = strayed || v < 100;
     return v / 2;
   };
-  auto const s = states_of(tally::from(x) | tally::filter(tally::_1 >= 100.f) | tally::map(root) | tally::sum, 1);
+  auto const s = states_of(tally::v0::from(x) | tally::v0::filter(tally::v0::_1 >= 100.f) | tally::v0::map(root) | tally::v0::sum, 1);
   std::vector<float> halves(n);
   std::vector<bool> on(n);
   for (std::size_t e = 0; e < n; ++e) halves[e] = x[e] / 2, on[e] = e >= 100;
-  CHECK(same_bits(tally::get<0>(s), slowly(sums<float>{}, halves, on)));
+  CHECK(same_bits(tally::v0::get<0>(s), slowly(sums<float>{}, halves, on)));
   CHECK_FALSE(strayed);
   CHECK(calls == n - 100);
 }

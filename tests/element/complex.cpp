@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using c32 = tally::complex<float>;
 using c64 = tally::complex<double>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The named functions of element expressions: what they take, what they give, and their edges. The accuracy and the bits of
-// tally::math are in math.cpp.
+// tally::v0::math are in math.cpp.
 #include <tally/element/functions.hpp>
 #include <tally/element/placeholder.hpp>
 
@@ -12,7 +12,7 @@
 #include <type_traits>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What tally::math promises: how close each function is, what it does at the edges, and bits that never change.
+// What tally::v0::math promises: how close each function is, what it does at the edges, and bits that never change.
 //
 // The long measurement is skipped by default; docs/reference/math.md says how to run it.
 #include "math_golden.hpp"
@@ -20,7 +20,7 @@
 
 namespace {
 
-namespace math = tally::math;
+namespace math = tally::v0::math;
 using extended = long double;
 
 template <class T>

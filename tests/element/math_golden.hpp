@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The fixed inputs of tally::math's golden hashes and the hashes themselves, for whoever computes the same
+// The fixed inputs of tally::v0::math's golden hashes and the hashes themselves, for whoever computes the same
 // functions elsewhere: another compiler, another processor, a pipeline on a GPU.
 //
 // A million inputs for each type, argument k of element i being golden::argument<T>(i, k). Two digests of the
@@ -83,11 +83,11 @@ struct digester {
   }
 };
 
-/// Calls visit(name, function) for every function of tally::math; each takes three arguments and uses the first
+/// Calls visit(name, function) for every function of tally::v0::math; each takes three arguments and uses the first
 /// ones.
 template <class Visitor>
 void for_each_function(Visitor visit) {
-  namespace math = tally::math;
+  namespace math = tally::v0::math;
   visit("exp", [](auto x, auto, auto) { return math::exp(x); });
   visit("exp2", [](auto x, auto, auto) { return math::exp2(x); });
   visit("expm1", [](auto x, auto, auto) { return math::expm1(x); });

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 constexpr i64 least_i64 = std::numeric_limits<i64>::min(), greatest_i64 = std::numeric_limits<i64>::max();
 
 template <class E, class... Ts>

@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("_1 is the first element of the row, _2 the second") {
   CHECK(_1(7) == 7);
@@ -19,14 +19,14 @@ TEST_CASE("_1 is the first element of the row, _2 the second") {
 
 TEST_CASE("index is the position of the row, 64 bits wide") {
   row<float> const r{make_pack(1.f), i64(1) << 40};
-  CHECK(tally::index.eval(r) == i64(1) << 40);
-  CHECK((tally::index + 1).eval(r) == (i64(1) << 40) + 1);
+  CHECK(tally::v0::index.eval(r) == i64(1) << 40);
+  CHECK((tally::v0::index + 1).eval(r) == (i64(1) << 40) + 1);
 }
 
 TEST_CASE("an expression knows how many elements it needs") {
   static_assert(decltype(_1 + 1)::arity == 1);
   static_assert(decltype(_3 * _1)::arity == 3);
-  static_assert(decltype(tally::index * 2)::arity == 0);
+  static_assert(decltype(tally::v0::index * 2)::arity == 0);
 }
 
 TEST_CASE("an expression is an ordinary function object") {

@@ -30,14 +30,14 @@ TALLY_FUNCTION(colour_of, (pixel p), {
 TALLY_FUNCTION(light_of, (colour c), { return c.light; });
 TALLY_FUNCTION(is_grey, (colour c), { return c.grey(); });
 namespace detail::inner {
-TALLY_FUNCTION(squared_root, (double x), { return tally::math::sqrt(x * x); });
+TALLY_FUNCTION(squared_root, (double x), { return tally::v0::math::sqrt(x * x); });
 }
 } // namespace photo
 
 namespace {
 TALLY_FUNCTION(hidden, (float x), { return x + 1; });
 
-using namespace tally;
+using namespace tally::v0;
 
 std::vector<photo::pixel> image() {
   std::vector<photo::pixel> p(5000);
@@ -113,7 +113,7 @@ TEST_CASE("first and last give whole structs") {
 TEST_CASE("the text of a kernel holds each definition once, structs first") {
   auto const p = image();
   auto const r = from(p) | reduce(sum(photo::brightness(_1)), max(photo::brightness(_1)));
-  auto const text = definitions_of<decltype(tally::bind(r).program)>();
+  auto const text = definitions_of<decltype(tally::v0::bind(r).program)>();
   auto const at = text.find("namespace photo { struct pixel { unsigned char r, g, b; }; }");
   REQUIRE(at != std::string::npos);
   CHECK(text.find("struct pixel", at + 30) == std::string::npos);
@@ -127,13 +127,13 @@ TEST_CASE("in an unnamed namespace it runs on the CPU, and the error of a GPU na
   std::vector<float> const x{1.f, 2.f};
   auto const r = from(x) | sum(hidden(_1));
   CHECK(run(r, on::cpu) == 5.f);
-  CHECK_THROWS_WITH_AS(definitions_of<decltype(tally::bind(r).program)>(), doctest::Contains("hidden_function"), compile_failed);
+  CHECK_THROWS_WITH_AS(definitions_of<decltype(tally::v0::bind(r).program)>(), doctest::Contains("hidden_function"), compile_failed);
 }
 
 TEST_CASE("a host lambda is opaque and stays on the CPU") {
   std::vector<float> const x{1.f, 2.f};
   float const shift = 10.f;
   auto const r = from(x) | map([shift](float v) { return v + shift; }) | sum;
-  CHECK_FALSE(decltype(tally::bind(r).program)::lowerable);
+  CHECK_FALSE(decltype(tally::v0::bind(r).program)::lowerable);
   CHECK(run(r) == 23.f);
 }

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

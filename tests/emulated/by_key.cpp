@@ -14,11 +14,11 @@
 #include <random>
 #include <tuple>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 alignas(16) char table[1 << 20];
 }
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

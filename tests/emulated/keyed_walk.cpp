@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

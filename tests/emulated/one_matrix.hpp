@@ -16,7 +16,7 @@
 
 namespace emulated {
 
-using namespace tally;
+using namespace tally::v0;
 
 template <class T>
 std::vector<T> uneven(i64 n) {

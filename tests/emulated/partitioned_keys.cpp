@@ -15,11 +15,11 @@
 #include <random>
 #include <tuple>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 extern char table[1 << 20]; // of by_key.cpp
 }
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

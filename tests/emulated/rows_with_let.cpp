@@ -11,7 +11,7 @@
 
 #include <random>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

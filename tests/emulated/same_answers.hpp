@@ -12,7 +12,7 @@
 #include <vector>
 
 template <class Right>
-void same_answers(Right const& right, std::vector<std::vector<tally::u64>> const& by_kernel) {
+void same_answers(Right const& right, std::vector<std::vector<tally::v0::u64>> const& by_kernel) {
   std::size_t next = 0;
   auto const check_one = [&](auto const& one) { CHECK(std::memcmp(one.data(), by_kernel[next++].data(), one.size() * sizeof(*one.data())) == 0); };
   if constexpr (requires { right.data(); })

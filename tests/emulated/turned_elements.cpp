@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// The words of a state from its first that is not zero on; false: there are more than Words.
 template <int Words, int All>

@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// Rows of two floats in the memory of the device that the fake is, whose kernel gives row g the answers g and -g.
 struct rows_there {

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using testing::same_bits;
 
 namespace {

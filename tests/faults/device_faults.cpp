@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 std::vector<char> pattern(std::size_t bytes) {
   std::vector<char> data(bytes);

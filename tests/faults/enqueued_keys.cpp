@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// Keys and numbers in the memory of the device that the fake is, and streams of its own.
 struct keys_there {

@@ -8,7 +8,7 @@
 
 namespace {
 
-namespace driver = tally::gpu::driver;
+namespace driver = tally::v0::gpu::driver;
 
 fake_driver& it() {
   static auto& only = *new fake_driver;

@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 using keys_of_source = program<pack<contiguous<i32>>>;
 using found_where = groups_by_any_key<1, placeholder<0>, always>;

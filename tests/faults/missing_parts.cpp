@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 gpu::unit tiny_unit() {
   gpu::unit u;

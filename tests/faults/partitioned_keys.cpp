@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 constexpr i64 elements = (1 << 22) + 2, bins = 80'000;
 using where_of_source = groups_by_key<1, 1, 1, placeholder<1>, always, false>;

@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// The order that kernels are launched with, as kernel/launch_order.cuh has it.
 struct launch_order {

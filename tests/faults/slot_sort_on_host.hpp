@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <vector>
 
-using numbered = tally::numbered_slot<tally::u32>;
+using numbered = tally::v0::numbered_slot<tally::u32>;
 
 /// One launch: elements have the keys given, one each.
-inline void sort_on_host(tally::i64 bins, tally::i32 const* keys, tally::slot_sort const& s, tally::sort_phase phase) {
-  using namespace tally;
+inline void sort_on_host(tally::i64 bins, tally::i32 const* keys, tally::v0::slot_sort const& s, tally::v0::sort_phase phase) {
+  using namespace tally::v0;
   auto const n = static_cast<std::size_t>(s.elements);
   switch (phase) {
   case sort_phase::open: s.stray[0] = ~u64(0), s.stray[2] = 0; break;

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 using where_of_source = groups_by_key<1, 1, 1, placeholder<1>, always, false>;
 

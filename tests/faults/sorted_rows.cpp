@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 constexpr i64 width = 64, rows = 40'000;
 using where_of_source = groups_by_key<2, 1, 1, placeholder<1>, always, false>;

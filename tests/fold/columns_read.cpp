@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("count is the number of elements, and reads none of them") {
   std::vector<float> const x(1000);

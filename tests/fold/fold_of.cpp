@@ -46,7 +46,7 @@ inline bool operator==(matrix const& x, matrix const& y) {
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using namespace own_folds;
 
 std::vector<unsigned> numbers(std::size_t n) {
@@ -143,10 +143,10 @@ TEST_CASE("host callables make a fold for the CPU, one is enough") {
   auto const by_lambdas = from(x) | fold_of(
       1.0, [](double a, double b) { return a * b; }, [](float v) { return double(v); }, [](double a) { return a; }, associative);
   CHECK(run(by_lambdas) == 6.0);
-  CHECK_FALSE(decltype(tally::bind(by_lambdas).program)::lowerable);
+  CHECK_FALSE(decltype(tally::v0::bind(by_lambdas).program)::lowerable);
   auto const lowered_by_lambda = from(x) | fold_of(0.f, added, unchanged, [](float a) { return -a; }, associative);
   CHECK(run(lowered_by_lambda) == -6.f);
-  CHECK_FALSE(decltype(tally::bind(lowered_by_lambda).program)::lowerable); // a kernel cannot name the lambda's type
+  CHECK_FALSE(decltype(tally::v0::bind(lowered_by_lambda).program)::lowerable); // a kernel cannot name the lambda's type
 }
 
 TEST_CASE("the golden answers of the order-sensitive fold never change without a new version of the tree") {

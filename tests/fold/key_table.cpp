@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

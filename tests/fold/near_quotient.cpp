@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// Quotients of sums of three numbers, as near each other as a low one is below a high one.
 template <class To>

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 constexpr i64 positions[] = {-1, 0, 1, 77, (i64(1) << 31) - 1, i64(1) << 31, (i64(1) << 32) - 2};

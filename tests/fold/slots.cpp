@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("there are digits for every slot and for no slot, as few as ten bits each allow, and as short") {
   static_assert(digits_of_slots(1) == slot_digits{1, 8} && digits_of_slots(255) == slot_digits{1, 8});

@@ -6,9 +6,9 @@
 #include <tally/fold/key_table.hpp>
 
 /// The key whose mixed bits are h.
-inline tally::u32 unmixed(tally::u32 h) {
-  auto const inverse = [](tally::u32 a) {
-    tally::u32 x = a;
+inline tally::v0::u32 unmixed(tally::v0::u32 h) {
+  auto const inverse = [](tally::v0::u32 a) {
+    tally::v0::u32 x = a;
     for (int i = 0; i < 5; ++i) x *= 2 - a * x;
     return x;
   };

@@ -12,7 +12,7 @@
 template <class T>
 T folded(tally::primitive::operation op, T a, T b) {
   using tally::primitive::operation;
-  if constexpr (tally::integer<T>) {
+  if constexpr (tally::v0::integer<T>) {
     using U = std::make_unsigned_t<T>;
     switch (op) {
     case operation::bit_and: return T(a & b);
@@ -25,9 +25,9 @@ T folded(tally::primitive::operation op, T a, T b) {
     }
   }
   if (op == operation::add) {
-    if constexpr (tally::small_float<T>)
+    if constexpr (tally::v0::small_float<T>)
       return T(float(a) + float(b));
-    else if constexpr (tally::floating<T>)
+    else if constexpr (tally::v0::floating<T>)
       return a + b;
   }
   return op == operation::min ? (b < a ? b : a) : (a < b ? b : a);
@@ -39,7 +39,7 @@ template <class T>
 T number(tally::primitive::operation op, std::mt19937& random) {
   using tally::primitive::operation;
   if (op == operation::inc || op == operation::dec) return T(70);
-  if constexpr (tally::integer<T>)
+  if constexpr (tally::v0::integer<T>)
     return T(T(random()) * T(0x9e3779b1u) ^ T(random()));
   else if (op == operation::add)
     return T(float(int(random() % 5) - 2));

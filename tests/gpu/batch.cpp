@@ -9,7 +9,7 @@
 
 #include <tuple>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_STRUCT(batch_point, { float x, y, z; });
 TALLY_FUNCTION(batch_height, (batch_point p), { return p.z; });

@@ -44,7 +44,7 @@ TALLY_FUNCTION(same_box, (box b), { return b; });
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using namespace block_algorithms_spec;
 
 auto product_of_matrices() { return fold_of(matrix{1, 0, 0, 1}, matrix_product, shear, itself, associative); }

@@ -12,20 +12,20 @@
 class captured_stream {
 public:
   captured_stream() {
-    auto const library = tally::jit::open_first({"libcuda.so.1"});
-    REQUIRE(tally::jit::bind(library, "cuStreamBeginCapture_v2", begin_));
-    REQUIRE(tally::jit::bind(library, "cuStreamEndCapture", end_));
-    REQUIRE(tally::jit::bind(library, "cuGraphInstantiateWithFlags", instantiate_));
-    REQUIRE(tally::jit::bind(library, "cuGraphLaunch", launch_));
-    tally::gpu::current_device const in_scope(tally::gpu::device_of(0));
-    REQUIRE(tally::gpu::driver_or_throw().stream_create(&stream_, 1) == 0);
+    auto const library = tally::v0::jit::open_first({"libcuda.so.1"});
+    REQUIRE(tally::v0::jit::bind(library, "cuStreamBeginCapture_v2", begin_));
+    REQUIRE(tally::v0::jit::bind(library, "cuStreamEndCapture", end_));
+    REQUIRE(tally::v0::jit::bind(library, "cuGraphInstantiateWithFlags", instantiate_));
+    REQUIRE(tally::v0::jit::bind(library, "cuGraphLaunch", launch_));
+    tally::v0::gpu::current_device const in_scope(tally::v0::gpu::device_of(0));
+    REQUIRE(tally::v0::gpu::driver_or_throw().stream_create(&stream_, 1) == 0);
   }
   void* handle() const { return stream_; }
-  tally::gpu::stream_ref ref() const { return {stream_}; }
+  tally::v0::gpu::stream_ref ref() const { return {stream_}; }
   static constexpr int global = 0, relaxed = 2;
   template <class Work>
   void capture(int mode, Work const& work) {
-    tally::gpu::current_device const in_scope(tally::gpu::device_of(0));
+    tally::v0::gpu::current_device const in_scope(tally::v0::gpu::device_of(0));
     REQUIRE(begin_(stream_, mode) == 0);
     work();
     void* graph = nullptr;
@@ -33,7 +33,7 @@ public:
     REQUIRE(instantiate_(&made_, graph, 0) == 0);
   }
   void launch() {
-    tally::gpu::current_device const in_scope(tally::gpu::device_of(0));
+    tally::v0::gpu::current_device const in_scope(tally::v0::gpu::device_of(0));
     REQUIRE(launch_(made_, stream_) == 0);
   }
 
@@ -42,6 +42,6 @@ private:
   int (*end_)(void*, void**) = nullptr;
   int (*instantiate_)(void**, void*, unsigned long long) = nullptr;
   int (*launch_)(void*, void*) = nullptr;
-  tally::gpu::driver::stream stream_ = nullptr;
+  tally::v0::gpu::driver::stream stream_ = nullptr;
   void* made_ = nullptr;
 };

@@ -13,7 +13,7 @@
 #include <limits>
 #include <span>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// 1e60 in f32, 1e120 in f64.
 template <class T>

@@ -5,7 +5,7 @@
 
 #include <tally/tally.hpp>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("a column in device memory sends on::any to its GPU, and explain says so") {
   if (no_kernels()) return;

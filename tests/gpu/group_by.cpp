@@ -11,7 +11,7 @@
 #include <limits>
 #include <random>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_FUNCTION(gpu_last_digits, (long long x), { return x % 1000; });
 

@@ -11,7 +11,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class R>

@@ -14,14 +14,14 @@
 enum class kind_of_keys { even, hot, one, zipf, sorted };
 
 /// n keys below bins.
-template <class K = tally::i64>
-std::vector<K> keys_of(kind_of_keys kind, tally::i64 n, tally::i64 bins) {
-  using tally::i64;
+template <class K = tally::v0::i64>
+std::vector<K> keys_of(kind_of_keys kind, tally::v0::i64 n, tally::v0::i64 bins) {
+  using tally::v0::i64;
   std::mt19937 random(5);
   std::uniform_real_distribution<double> part(0, 1);
   std::vector<K> keys(static_cast<std::size_t>(n));
   for (i64 i = 0; i < n; ++i) {
-    i64 const any = static_cast<i64>(random() % static_cast<tally::u32>(bins));
+    i64 const any = static_cast<i64>(random() % static_cast<tally::v0::u32>(bins));
     keys[static_cast<std::size_t>(i)] = static_cast<K>(kind == kind_of_keys::one                         ? bins / 2
                                                        : kind == kind_of_keys::hot && random() % 2 == 0 ? bins - 1
                                                        : kind == kind_of_keys::zipf                      ? static_cast<i64>(std::pow(double(bins), part(random))) - 1
@@ -31,7 +31,7 @@ std::vector<K> keys_of(kind_of_keys kind, tally::i64 n, tally::i64 bins) {
   return keys;
 }
 template <class T = float>
-std::vector<T> numbers_for_keys(tally::i64 n) {
+std::vector<T> numbers_for_keys(tally::v0::i64 n) {
   std::mt19937 random(3);
   std::vector<T> x(static_cast<std::size_t>(n));
   for (auto& v : x)
@@ -39,7 +39,7 @@ std::vector<T> numbers_for_keys(tally::i64 n) {
   return x;
 }
 /// Floats and doubles that lie far from each other, subnormals, zeros below 0, and some that are not finite.
-inline std::pair<std::vector<float>, std::vector<double>> far_numbers_for_keys(tally::i64 n, unsigned one_in = 4) {
+inline std::pair<std::vector<float>, std::vector<double>> far_numbers_for_keys(tally::v0::i64 n, unsigned one_in = 4) {
   std::mt19937 random(9);
   auto x = numbers_for_keys(n);
   auto wide = numbers_for_keys<double>(n);

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <random>
 
-using namespace tally;
+using namespace tally::v0;
 
 /// Associative and not commutative: the second of two, unless it is nothing.
 TALLY_FUNCTION(mixed_turn, (unsigned a, unsigned b), { return b == 0 ? a : b; });

@@ -16,8 +16,8 @@
 #include <vector>
 
 inline bool no_kernels() {
-  if (tally::gpu::device_count() > 0 && tally::gpu::can_compile()) return false;
-  MESSAGE("skipped: " << (tally::gpu::device_count() > 0 ? "no NVRTC" : tally::gpu::why_no_device()));
+  if (tally::v0::gpu::device_count() > 0 && tally::v0::gpu::can_compile()) return false;
+  MESSAGE("skipped: " << (tally::v0::gpu::device_count() > 0 ? "no NVRTC" : tally::v0::gpu::why_no_device()));
   return true;
 }
 
@@ -25,20 +25,20 @@ inline bool no_kernels() {
 template <class T>
 class on_device {
 public:
-  explicit on_device(std::vector<T> const& v) : memory_(tally::gpu::stage(v.data(), v.size() * sizeof(T), 0)), size_(v.size()) {
-    tally::gpu::wait(0);
+  explicit on_device(std::vector<T> const& v) : memory_(tally::v0::gpu::stage(v.data(), v.size() * sizeof(T), 0)), size_(v.size()) {
+    tally::v0::gpu::wait(0);
   }
   T* data() const { return static_cast<T*>(memory_.data()); }
   long size() const { return static_cast<long>(size_); }
   std::vector<T> back() const {
     std::vector<T> v(size_);
-    tally::gpu::copy(v.data(), data(), size_ * sizeof(T), 0);
-    tally::gpu::wait(0);
+    tally::v0::gpu::copy(v.data(), data(), size_ * sizeof(T), 0);
+    tally::v0::gpu::wait(0);
     return v;
   }
 
 private:
-  tally::gpu::device_memory memory_;
+  tally::v0::gpu::device_memory memory_;
   std::size_t size_;
 };
 /// The same memory as a column.
@@ -53,7 +53,7 @@ std::vector<T> uneven_numbers(std::size_t n, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::vector<T> v(n);
   for (auto& x : v)
-    if constexpr (tally::floating<T>)
+    if constexpr (tally::v0::floating<T>)
       x = static_cast<T>(std::ldexp(double(random() % 2001) - 1000.0, int(random() % 30) - 15));
     else
       x = static_cast<T>(random());

@@ -4,7 +4,7 @@
 // every way, of 1 to 4097 columns, all rows to one key, no rows, signs mixed; and nothing beside a row is touched.
 #include "gpu/accumulated.hpp"
 
-using namespace tally;
+using namespace tally::v0;
 using primitive::operation;
 
 namespace {

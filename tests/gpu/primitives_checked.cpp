@@ -77,7 +77,7 @@ TEST_SUITE("one breach" * doctest::skip()) {
     bool ended = false;
     try {
       run_checked(breaches[std::size_t(std::atoi(which))].statements);
-    } catch (tally::error const& why) {
+    } catch (tally::v0::error const& why) {
       ended = true;
       std::printf("%s\n", why.what());
     }

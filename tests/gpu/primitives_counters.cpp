@@ -6,8 +6,8 @@
 
 #include <tally/primitive/reducible.hpp>
 
-using namespace tally;
-using namespace tally::primitive;
+using namespace tally::v0;
+using namespace tally::v0::primitive;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <limits>
 #include <numeric>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 
@@ -187,7 +187,7 @@ public:
     tiled<T> const from{tile.data() + p.tile_offset, p.rows, p.tile_stride, p.columns};
     filed const under_keys{counts.data(), rows.data(), u32(per_key)};
     T* const to = table.data() + p.table_offset;
-    tally::gpu::launch_shape const few{.grid_blocks = 3, .block_threads = 128, .dynamic_shared_bytes = 0};
+    tally::v0::gpu::launch_shape const few{.grid_blocks = 3, .block_threads = 128, .dynamic_shared_bytes = 0};
     if (how == way::gathered || how == way::gathered_without_room) {
       file_(few, lanes.data(), keys.data(), p.unit, marks.data(), from, under_keys);
       gather_(few, lanes.data(), keys.data(), p.unit, marks.data(), from, under_keys, to, i64(p.table_stride),

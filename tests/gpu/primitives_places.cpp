@@ -5,7 +5,7 @@
 // into the own block's and another's memory, by red and by the bulk engine with an announcement. Nothing beside is touched.
 #include "gpu/accumulated.hpp"
 
-using namespace tally;
+using namespace tally::v0;
 using namespace tally::primitive;
 
 namespace {

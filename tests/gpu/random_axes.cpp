@@ -30,9 +30,9 @@ finding check_places(dice& d, MakePipe const& make_pipe, MakeFolds const& folds)
   random_source<Ts...> const s(d, Shape::rank);
   auto const constant = random_constant<std::tuple_element_t<0, std::tuple<Ts...>>>(d);
   return s.template with_columns<Shape::rank>([&](auto const&... columns) {
-    auto const r = make_pipe(tally::from(columns...), constant) | tally::unpack([](auto... f) { return Shape::over(f...); }, folds());
+    auto const r = make_pipe(tally::from(columns...), constant) | tally::v0::unpack([](auto... f) { return Shape::over(f...); }, folds());
     bool const equal = same_arrays(tally::run(r, tally::on::cpu.threads(1)), tally::run(r, tally::on::gpu));
-    return equal ? finding{} : tally::text_of(r) + " [" + s.text() + "]";
+    return equal ? finding{} : tally::v0::text_of(r) + " [" + s.text() + "]";
   });
 }
 
@@ -41,13 +41,13 @@ finding check_recipe(dice& d) {
   auto const plain = [](auto const& pipe, auto) { return pipe; };
   auto const above = [](auto const& pipe, auto c) { return pipe | tally::filter(_1 > c); };
   switch (d.below(5)) {
-  case 0: return check_places<Shape, float>(d, plain, [] { return tally::make_pack(tally::sum, tally::argmax); });
-  case 1: return check_places<Shape, double, float>(d, above, [] { return tally::make_pack(tally::sum(_1 * _2), tally::count, tally::min(_2)); });
-  case 2: return check_places<Shape, tally::bf16>(d, plain, [] { return tally::make_pack(tally::mean, tally::max); });
-  case 3: return check_places<Shape, float>(d, above, [] { return tally::make_pack(tally::variance); });
+  case 0: return check_places<Shape, float>(d, plain, [] { return tally::v0::make_pack(tally::sum, tally::argmax); });
+  case 1: return check_places<Shape, double, float>(d, above, [] { return tally::v0::make_pack(tally::sum(_1 * _2), tally::count, tally::min(_2)); });
+  case 2: return check_places<Shape, tally::bf16>(d, plain, [] { return tally::v0::make_pack(tally::mean, tally::max); });
+  case 3: return check_places<Shape, float>(d, above, [] { return tally::v0::make_pack(tally::variance); });
   default:
     return check_places<Shape, tally::i32>(d, plain, [] {
-      return tally::make_pack(tally::fold_of(random_axes::line{1, 0}, random_axes::then, random_axes::line_of, random_axes::at_three, tally::associative),
+      return tally::v0::make_pack(tally::fold_of(random_axes::line{1, 0}, random_axes::then, random_axes::line_of, random_axes::at_three, tally::associative),
                               tally::sum);
     });
   }

@@ -17,8 +17,8 @@ on_device<T> room_for(std::size_t n) {
   return on_device<T>(std::vector<T>(n, T(-77)));
 }
 template <class T>
-std::vector<T> after(tally::gpu::stream_ref stream, on_device<T> const& there) {
-  tally::gpu::wait(0, stream);
+std::vector<T> after(tally::v0::gpu::stream_ref stream, on_device<T> const& there) {
+  tally::v0::gpu::wait(0, stream);
   tally_test_progress();
   return there.back();
 }

@@ -22,7 +22,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 bool no_kernels() {
   if (gpu::device_count() > 0 && gpu::can_compile()) return false;

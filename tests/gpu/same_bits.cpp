@@ -23,7 +23,7 @@
 #include <vector>
 
 using namespace fold_table;
-namespace gpu = tally::gpu;
+namespace gpu = tally::v0::gpu;
 
 namespace {
 
@@ -119,7 +119,7 @@ TEST_CASE("every kernel of the table compiles and loads") { // on all cores: the
   std::vector<std::pair<std::string, gpu::unit>> units;
   auto const target = gpu::target_of(0);
   for (auto const& c : all_cases())
-    for (auto promise : {tally::contract::reproducible, tally::contract::fast})
+    for (auto promise : {tally::v0::contract::reproducible, tally::v0::contract::fast})
       for (int alignment : {0, c->element_bytes})
         for (i64 n : {i64(100000), ring_size(*c)})
           if (alignment == 0 || n == 100000) units.emplace_back(c->name, c->unit(n, alignment, target, promise));
@@ -259,7 +259,7 @@ TEST_CASE("two streams at once, and two threads on one stream, do not disturb ea
     in_device_memory const there(bytes, 0);
     for (int k = 0; k < 300; ++k) {
       i64 const n = (i64(k) * 7919 * 31 + salt) % largest + 1;
-      compare(wrong, c, n, c.on_cpu(bytes.data(), n, 1), c.on_gpu(there.data(), n, tally::contract::reproducible, stream),
+      compare(wrong, c, n, c.on_cpu(bytes.data(), n, 1), c.on_gpu(there.data(), n, tally::v0::contract::reproducible, stream),
               "on a stream of its own");
     }
   };
@@ -285,7 +285,7 @@ TEST_CASE("the fast contract comes close to the reproducible one, for every fold
       for (auto at = static_cast<std::size_t>(c.element_bytes) - 1; at < bytes.size(); at += static_cast<std::size_t>(c.element_bytes))
         bytes[at] &= std::byte{0x7f};
     in_device_memory const there(bytes, 0);
-    auto const expected = c.on_cpu(bytes.data(), n, 1), got = c.on_gpu(there.data(), n, tally::contract::fast);
+    auto const expected = c.on_cpu(bytes.data(), n, 1), got = c.on_gpu(there.data(), n, tally::v0::contract::fast);
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
       double const a = expected.values[i], b = got.values[i];
       if (expected.bits[i] != got.bits[i] && !(std::fabs(a - b) <= 1e-4 * std::fabs(a)))

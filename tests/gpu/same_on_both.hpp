@@ -12,7 +12,7 @@
 template <int Times = 1, class R, class... Options>
 void same_on_both(R const& r, Options... options) {
   auto const host = tally::run(r, tally::on::cpu, options...);
-  CAPTURE(tally::text_of(r));
+  CAPTURE(tally::v0::text_of(r));
   for (int again = 0; again < Times; ++again) {
     CHECK(same_arrays(host, tally::run(r, tally::on::gpu, options...)));
     tally_test_progress();

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// Keeps a stream of GPU 0 busy for a while.
 void occupy(unsigned long long nanoseconds, gpu::stream_ref stream = {}) {

@@ -56,6 +56,15 @@ class Pages(layout.Check):
         self.assertTrue(verbs(), "include/tally/pipeline holds no verb")
         self.none_of([path for path in wanted if path not in known])
 
+    def test_every_word_is_described(self):
+        """every word that `using namespace tally` brings from tally/tally.hpp is on a page of docs/reference or of errors"""
+        words = [word for line in re.findall(r"^using (v0::[^;]*);", layout.text("include/tally/tally.hpp"), re.MULTILINE)
+                 for word in re.findall(r"v0::(\w+)", line)]
+        shown = layout.below("docs/reference", ".md") + [pathlib.PurePosixPath("docs/errors.md")]
+        code = " ".join(span for page in shown for span in re.findall(r"```cpp.*?```|`[^`\n]+`", layout.text(page), re.DOTALL))
+        self.assertGreater(len(words), 100)
+        self.none_of(sorted(set(words) - set(re.findall(r"\w+", code))))
+
     def test_snippets_are_compiled_code(self):
         """every ```cpp block of README, tutorial and how-to is part of an example or a test"""
         compiled = [squeezed(layout.text(name)) for folder in ("examples", "tests")

@@ -31,9 +31,9 @@
 
 namespace {
 
-namespace driver = tally::gpu::driver;
+namespace driver = tally::v0::gpu::driver;
 using api = driver::api;
-using rtc = tally::jit::nvrtc_api;
+using rtc = tally::v0::jit::nvrtc_api;
 
 /// Passed in the same register: both pointers, or both integers (an enumeration counts) of one size.
 template <class A, class B>

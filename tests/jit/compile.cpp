@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// a * b + c with a header of tally's own in front, and one of CCCL's that tally's headers rely on.
 gpu::unit small_unit() {

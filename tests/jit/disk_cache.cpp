@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 namespace fs = std::filesystem;
 
 gpu::compiled some_kernel(std::size_t cubin_bytes = 1000) {

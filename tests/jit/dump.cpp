@@ -10,7 +10,7 @@
 #include <string>
 
 TEST_CASE("TALLY_DUMP gives each kind its folder, or several kinds one") {
-  using tally::jit::dump_folder;
+  using tally::v0::jit::dump_folder;
   CHECK(dump_folder("ptx:/a,cuda:/b", "ptx") == "/a");
   CHECK(dump_folder("ptx:/a,cuda:/b", "cuda") == "/b");
   CHECK(dump_folder("plan,cuda,ptx:/a", "plan") == "/a");
@@ -23,9 +23,9 @@ TEST_CASE("TALLY_DUMP gives each kind its folder, or several kinds one") {
 
 TEST_CASE("a program can take the library's lines over") {
   static std::string heard;
-  auto const before = tally::set_log_sink(
+  auto const before = tally::v0::set_log_sink(
       [](std::string_view topic, std::string_view line) { heard.append(topic).append("|").append(line); });
-  tally::log_line("cache", "a line");
-  CHECK(heard == (tally::logs("cache") ? "cache|a line" : ""));
-  CHECK((tally::set_log_sink(before) != nullptr));
+  tally::v0::log_line("cache", "a line");
+  CHECK(heard == (tally::v0::logs("cache") ? "cache|a line" : ""));
+  CHECK((tally::v0::set_log_sink(before) != nullptr));
 }

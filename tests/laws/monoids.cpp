@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// A lowered state as numbers.
 template <class T>

@@ -72,7 +72,7 @@ void write_golden(std::map<std::string, u64> const& hashes) {
          "// The bits of every answer of the table of folds, hashed; written by tests/laws/same_bits.cpp. They belong to the\n"
          "// version of the tree and never change without a new one.\n#pragma once\n\n#include <string_view>\n\n"
          "namespace golden {\ninline constexpr int of_tree_version = "
-      << tally::tree_version
+      << tally::v0::tree_version
       << ";\nstruct entry {\n  std::string_view name;\n  unsigned long long hash;\n};\ninline constexpr entry bits[] = {\n";
   for (auto const& [name, hash] : hashes) out << "    {\"" << name << "\", 0x" << std::hex << hash << "ull},\n";
   out << "};\n} // namespace golden\n";
@@ -134,7 +134,7 @@ TEST_CASE("the bits are the golden ones") {
     MESSAGE("tests/laws/golden_bits.hpp was written");
     return;
   }
-  CHECK(golden::of_tree_version == tally::tree_version);
+  CHECK(golden::of_tree_version == tally::v0::tree_version);
   CHECK(std::size(golden::bits) == hashes.size());
   for (golden::entry const& entry : golden::bits) {
     std::string const name(entry.name);

@@ -15,7 +15,7 @@
 
 namespace legality {
 
-using namespace tally::primitive;
+using namespace tally::v0::primitive;
 
 /// The words of a form, as axes that can be walked.
 enum axis {

@@ -6,4 +6,4 @@
 #undef TALLY_WIDE_LOOP
 #include "../cpu/tile.cpp"
 
-static_assert(tally::cpu::detail::register_bytes == 16);
+static_assert(tally::v0::cpu::detail::register_bytes == 16);

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 
 template <class Reduction>
 inline constexpr int leaves = decltype(bind(std::declval<Reduction>()).program)::leaf_count;

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class T, int R>

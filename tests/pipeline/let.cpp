@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class A, class B>

@@ -13,7 +13,7 @@ TALLY_FUNCTION(larger, (float a, float b), { return a > b ? a : b; });
 TALLY_STRUCT(pair_of_floats, { float low, high; });
 TALLY_FUNCTION(span_of, (pair_of_floats p), { return p.high - p.low; });
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("map replaces the elements by an expression of them") {
   std::vector<float> const x{1, 2, 3};

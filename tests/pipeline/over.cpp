@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 std::vector<float> numbers(std::size_t n) {

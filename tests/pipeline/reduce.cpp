@@ -13,7 +13,7 @@ TALLY_FUNCTION(digit, (long d), { return static_cast<int>(d); });
 TALLY_FUNCTION(later, (int a, int b), { return b < 0 ? a : b; });
 TALLY_FUNCTION(same, (int a), { return a; });
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("one fold gives a value, several give a std::tuple of their answers") {
   std::vector<float> const x{1, 2, 3, 4};

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 
 template <class R>
 using column_of_range = decltype(as_column(std::declval<R>()).column);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using planning::accumulation, planning::tile_facts;
 using primitive::element_type, primitive::operation, primitive::rung;
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 using planning::exact_accumulation, planning::exact_rung, planning::tile_facts;
 using primitive::element_type, primitive::operation;
 

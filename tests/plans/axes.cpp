@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <set>
 
-using namespace tally;
+using namespace tally::v0;
 using properties::dice;
 
 namespace {

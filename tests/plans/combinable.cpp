@@ -5,8 +5,8 @@
 #include <tally/fold/variance.hpp>
 #include <tally/plan/combinable.hpp>
 
-using namespace tally;
-using namespace tally::planning;
+using namespace tally::v0;
+using namespace tally::v0::planning;
 using primitive::space;
 using does = primitive::operation;
 

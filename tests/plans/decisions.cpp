@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-using namespace tally;
+using namespace tally::v0;
 using namespace std::string_view_literals;
 
 namespace {

@@ -17,7 +17,7 @@
 
 #include <unistd.h>
 
-using namespace tally;
+using namespace tally::v0;
 using nlohmann::json;
 
 namespace {
@@ -38,6 +38,14 @@ bool refuses(explanation const& e, std::string const& choice, std::string const&
 }
 
 } // namespace
+
+TEST_CASE("details of an explanation that nobody keeps outlive it") {
+  std::vector<float> const x(10, 1.f);
+  static_assert(std::is_same_v<decltype(explain(from(x) | sum, on::cpu).details()), description>);
+  int folds = 0;
+  for (auto const& fold : explain(from(x) | reduce(sum, max), on::cpu).details().folds) folds += fold.name.empty() ? 0 : 1;
+  CHECK(folds == 2);
+}
 
 TEST_CASE("an explanation prints itself") {
   auto const x = some_numbers(1000);
@@ -126,7 +134,7 @@ TEST_CASE("the JSON holds what the gallery and other programs read") {
     CHECK_FALSE(r["choice"].get<std::string>().empty());
     CHECK_FALSE(says(r["reason"], "{"));
   }
-  CHECK(j["plan"].get<std::string>().starts_with("tally::plan{"));
+  CHECK(j["plan"].get<std::string>().starts_with("tally::v0::plan{"));
 }
 
 TEST_CASE("the host has tiles and threads, and no guess of its speed") {

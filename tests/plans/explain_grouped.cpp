@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using made_up::matrix;
 using nlohmann::json;
 
@@ -51,7 +51,7 @@ TEST_CASE("what is said of a GPU is what the planner plans") {
     CHECK(says(one->cut, std::to_string(planned.blocks()) + " blocks"));
   }
   CHECK(refuses(columns.why_not, "threads along a group", "not neighbours"));
-  CHECK(says(read(down)["domains"][0]["plan"].get<std::string>(), "tally::axes_plan{"));
+  CHECK(says(read(down)["domains"][0]["plan"].get<std::string>(), "tally::v0::axes_plan{"));
 }
 
 TEST_CASE("columns, rows and total of a matrix share a read, on a GPU and on the host") {
@@ -225,7 +225,7 @@ TEST_CASE("segments on a GPU have the plan of segments") {
   CHECK(e.details().head.on_gpu);
   CHECK(d.route == "segments");
   CHECK(d.of_segments == make_segments_plan(d.of.facts, d.groups));
-  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::segments_plan{"));
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::v0::segments_plan{"));
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("keys on a GPU have the plan of keys") {
   CHECK(many.route == "in_global_memory");
   CHECK(refuses(many.why_not, "table of a block", "do not fit"));
   CHECK(many.bytes_written() == i64(1 << 20) * (4 + 8));
-  CHECK(says(read(at(100))["domains"][0]["plan"].get<std::string>(), "tally::keys_plan{"));
+  CHECK(says(read(at(100))["domains"][0]["plan"].get<std::string>(), "tally::v0::keys_plan{"));
   CHECK(read(at(100))["domains"][0]["launch"]["blocks"] == few.blocks);
   CHECK(says(few.of.folds[0].rounding, "once, the exact answer"));
 }
@@ -284,7 +284,7 @@ TEST_CASE("keys that are found have a search in front, and count what it reads")
   CHECK(e.details().passes() == 2);
   CHECK(read(e)["domains"][0]["launch"]["search"]["slots"] == planning::first_key_slots);
   CHECK(read(e)["domains"][0]["groups"].is_null());
-  for (char const* plan : {"tally::find_keys_plan{", "tally::keys_plan{"}) CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), plan));
+  for (char const* plan : {"tally::v0::find_keys_plan{", "tally::v0::keys_plan{"}) CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), plan));
   auto const any_order = explain(r | reduce(group_by(_2, sum(_1))), targets::h200, fast).details().domains[0];
   CHECK(any_order.route == "found keys, in_global_memory");
   CHECK(says(any_order.shape, "a block keeps the first 4096 slots"));
@@ -307,14 +307,14 @@ TEST_CASE("keys whose folds need an order are sorted, and so are those that are 
   CHECK(e.details().passes() == 2);
   CHECK(d.bytes_moved() > 3 * d.bytes_read());
   CHECK(d.of.folds[0].grid == "ordered_partials");
-  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::sorted_keys_plan{"));
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::v0::sorted_keys_plan{"));
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
   CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 1);
   auto const found = explain(r | reduce(group_by(_2, logsumexp(_1))), targets::h200, fast);
   CHECK(found.details().domains[0].route == "found keys, sorted");
   CHECK(found.details().passes() == 3);
   CHECK(says(found.details().domains[0].of.folds[0].rounding, "at most"));
-  for (char const* plan : {"tally::find_keys_plan{", "tally::sorted_keys_plan{"}) CHECK(says(read(found)["domains"][0]["plan"].get<std::string>(), plan));
+  for (char const* plan : {"tally::v0::find_keys_plan{", "tally::v0::sorted_keys_plan{"}) CHECK(says(read(found)["domains"][0]["plan"].get<std::string>(), plan));
   CHECK(explain(r | reduce(by_key(_2, 9, logsumexp(_1))), on::cpu).details().domains[0].route == "sorted elements");
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("elements by many keys are partitioned where each takes several atomic
   CHECK(d.bytes_moved() == d.bytes_read() + 2 * n * 6);
   CHECK(d.of.folds[0].grid == "atomics");
   auto const said = read(e)["domains"][0];
-  CHECK(says(said["plan"].get<std::string>(), "tally::partitioned_keys_plan{"));
+  CHECK(says(said["plan"].get<std::string>(), "tally::v0::partitioned_keys_plan{"));
   CHECK(said["launch"]["partition"]["partitions"] == 264);
   auto const wide = explain(r | reduce(by_key(_2, 4'000'000, covariance(_1, _1 * 3.f), variance(_1 * 2.f))), targets::h200);
   CHECK(says(wide.details().domains[0].shape, "in 2 turns that take 649 partitions each"));
@@ -362,7 +362,7 @@ TEST_CASE("long rows by key are sorted where their slots are many") {
   CHECK(refuses(d.why_not, "tables of slots", "before they are written"));
   CHECK(e.details().passes() == 2);
   CHECK(d.of.folds[0].grid == "atomics");
-  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::sorted_rows_plan{"));
+  CHECK(says(read(e)["domains"][0]["plan"].get<std::string>(), "tally::v0::sorted_rows_plan{"));
   CHECK(read(e)["domains"][0]["launch"]["blocks"] == d.blocks);
   CHECK(read(e)["domains"][0]["launch"]["sort"]["passes"] == 2);
   CHECK(says(explain(r | reduce(by_key<0>(_2, 100'000, sum(_1))), targets::h200).details().domains[0].shape, "in a cell for each chunk"));
@@ -422,7 +422,7 @@ TEST_CASE("the JSON holds what programs read") {
   CHECK(columns["sources"][0]["type"] == "f32");
   CHECK(j["domains"][1]["kind"] == "whole");
   CHECK(j["domains"][1]["launch"]["blocks"] > 0);
-  CHECK(says(j["domains"][1]["plan"].get<std::string>(), "tally::plan{"));
+  CHECK(says(j["domains"][1]["plan"].get<std::string>(), "tally::v0::plan{"));
   for (auto const& r : j["why_not"]) CHECK_FALSE(says(r["reason"], "{"));
 }
 

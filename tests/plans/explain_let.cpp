@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using made_up::matrix;
 using nlohmann::json;
 
@@ -249,7 +249,7 @@ TEST_CASE("the JSON says which kernel a let is in") {
   CHECK(j["domains"][0]["plan"] == "");
   CHECK(j["domains"][2]["kind"] == "elements");
   CHECK(j["domains"][2]["launch"]["threads_per_block"] == 128);
-  CHECK(says(j["domains"][2]["plan"].get<std::string>(), "tally::elements_plan{.strip = tally::axes_plan{"));
+  CHECK(says(j["domains"][2]["plan"].get<std::string>(), "tally::v0::elements_plan{.strip = tally::v0::axes_plan{"));
   CHECK(j["bytes_read"] == 64 * 1024 * 4);
 }
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 
@@ -69,5 +69,5 @@ TEST_CASE("a table that was too small grows until it holds as many keys as there
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_find_keys_plan(keys_of(1 << 28, 4)).plan) ==
-        "tally::find_keys_plan{.threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 2, .keys_of_block = 4096, .in_order = true, .on_rows = false, .standing = 0, .apart = 0}");
+        "tally::v0::find_keys_plan{.threads_per_block = 512, .elements_per_load = 4, .loads_in_flight = 2, .keys_of_block = 4096, .in_order = true, .on_rows = false, .standing = 0, .apart = 0}");
 }

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 using route = host_axes_route;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using made_up::numbers;
 
 namespace {

@@ -7,9 +7,9 @@
 #include <tally/plan/targets.hpp>
 
 /// n rows of columns of f32, or of elements of other bytes, beside keys of 8 bytes.
-inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins, bool folds_neighbours, int bytes = 4) {
-  tally::keys_facts f{};
-  f.of.target = tally::targets::h200;
+inline tally::v0::keys_facts rows(tally::v0::i64 n, tally::v0::i64 columns, tally::v0::i64 bins, bool folds_neighbours, int bytes = 4) {
+  tally::v0::keys_facts f{};
+  f.of.target = tally::v0::targets::h200;
   f.of.extent = n;
   f.of.source_count = 2;
   f.of.sources[0] = {bytes, 1, 16};
@@ -25,9 +25,9 @@ inline tally::keys_facts rows(tally::i64 n, tally::i64 columns, tally::i64 bins,
 }
 
 /// n elements of one column of 4 bytes.
-inline tally::keys_facts scalars(tally::i64 n, tally::i64 slots, int own_cell_bytes) {
-  tally::keys_facts f{};
-  f.of.target = tally::targets::h200;
+inline tally::v0::keys_facts scalars(tally::v0::i64 n, tally::v0::i64 slots, int own_cell_bytes) {
+  tally::v0::keys_facts f{};
+  f.of.target = tally::v0::targets::h200;
   f.of.extent = n;
   f.of.source_count = 1;
   f.of.sources[0] = {4, 1, 16};

@@ -12,7 +12,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("few slots are kept in shared memory, and copied for lanes while there is room") {
   auto const few = make_keys_plan(scalars(1 << 28, 256, 4));
@@ -331,6 +331,6 @@ TEST_CASE("elements on rows are walked in order: together, as one for all, or on
 
 TEST_CASE("a plan is spelled as the C++ that makes it again") {
   CHECK(spell(make_keys_plan(scalars(1 << 28, 256, 4)).plan) ==
-        "tally::keys_plan{.route = tally::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
+        "tally::v0::keys_plan{.route = tally::v0::keys_route::in_shared_memory, .threads_per_block = 512, .blocks_per_multiprocessor = 2, .elements_per_load = 4, .loads_in_flight = 4, "
         ".replicas = 8, .ranges = 1, .hot_slots = 0, .turns_of_table = 0, .in_order = true, .on_rows = false, .standing = 0, .apart = 0, .threads_per_row = 0, .copies = 1, .hot_keys = 0, .asks_ahead = false, .in_place = false, .gives_in_bulk = false, .sums_in_windows = false, .numbers_in_32 = false, .cluster_blocks = 1, .slots_in_cluster = 0}");
 }

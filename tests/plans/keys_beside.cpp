@@ -11,7 +11,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 using made_up::matrix, made_up::numbers;
 
 namespace {

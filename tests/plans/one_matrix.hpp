@@ -10,7 +10,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 /// One column of f32, sums of rows, columns and all.
 inline mixed_facts sums_of(i64 rows, i64 columns, i64 row_step) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class T>
@@ -20,7 +20,7 @@ auto made_up(i64 n) {
 }
 template <class R>
 facts facts_for(R const& r, target const& chip = targets::h200) {
-  return facts_of(tally::bind(r).program, chip, contract::reproducible);
+  return facts_of(tally::v0::bind(r).program, chip, contract::reproducible);
 }
 } // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("one segment is folded by as many blocks as run at once, or as its sou
   auto const p = make_one_segment_plan(f);
   CHECK(p == one_segment_plan{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, .shares_of_block = 16,
                               .overlaps_launch = true, .reads_ahead = false});
-  CHECK(spell(p) == "tally::one_segment_plan{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, "
+  CHECK(spell(p) == "tally::v0::one_segment_plan{.warps_per_block = 16, .blocks_per_multiprocessor = 2, .rows_in_flight = 4, .leaves_of_warp = 8, "
                     ".shares_of_block = 16, .overlaps_launch = true, .reads_ahead = false}");
   CHECK(launch_one_segment(f, p).blocks == 2 * 132);
   CHECK(launch_one_segment(facts_for(from(made_up<float>(100'000)) | sum), p).blocks == 7);

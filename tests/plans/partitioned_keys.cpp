@@ -10,7 +10,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 
@@ -143,7 +143,7 @@ TEST_CASE("states that no atomic combines are never in tables, and the plan is s
   auto const made = make_partitioned_keys_plan(sums(1 << 24, 100'000), 264);
   REQUIRE(made.why_not.count == 1);
   CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
-  CHECK(spell(made.plan) == "tally::partitioned_keys_plan{.table = " + spell(made.plan.table) + ", .in_runs = " + spell(made.plan.in_runs) +
+  CHECK(spell(made.plan) == "tally::v0::partitioned_keys_plan{.table = " + spell(made.plan.table) + ", .in_runs = " + spell(made.plan.in_runs) +
                                 ", .slots_of_partition = 380, .threads_per_block = 1024, .elements_per_thread = 16, .elements_per_load = 4, .threads_per_run = 16, "
                                 ".tiles_in_flight = 4}");
 }

@@ -13,6 +13,6 @@
 
 inline bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 inline nlohmann::json read(tally::grouped_explanation const& e) { return nlohmann::json::parse(e.json()); }
-inline bool refuses(std::vector<tally::refused_choice> const& refusals, std::string const& choice, std::string const& part) {
+inline bool refuses(std::vector<tally::v0::refused_choice> const& refusals, std::string const& choice, std::string const& part) {
   return std::any_of(refusals.begin(), refusals.end(), [&](auto const& r) { return says(r.choice, choice) && says(r.reason, part); });
 }

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class T>
@@ -17,7 +17,7 @@ auto made_up(i64 n) {
 }
 template <class R>
 facts facts_for(R const& r) {
-  return facts_of(tally::bind(r).program, targets::h200, contract::reproducible);
+  return facts_of(tally::v0::bind(r).program, targets::h200, contract::reproducible);
 }
 } // namespace
 
@@ -25,7 +25,7 @@ TEST_CASE("a tile is a leaf of f32, eight elements a lane, eight warps a block")
   auto const p = make_segments_plan(facts_for(from(made_up<float>(1 << 20)) | sum));
   CHECK(p == segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, .elements_per_lane = 8,
                            .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0, .in_windows = false});
-  CHECK(spell(p) == "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
+  CHECK(spell(p) == "tally::v0::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 1024, "
                     ".elements_per_lane = 8, .rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0, .in_windows = false}");
 }
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 
@@ -62,8 +62,8 @@ TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that
   REQUIRE(made.why_not.count == 1);
   CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
   CHECK(spell(made.plan) ==
-        "tally::sorted_keys_plan{.sort = tally::slot_sort_plan{.bits_of_digit = 10, .threads_per_block = 256, .blocks_per_multiprocessor = 4, .elements_per_thread = 12, .wide_numbers = false, "
+        "tally::v0::sorted_keys_plan{.sort = tally::v0::slot_sort_plan{.bits_of_digit = 10, .threads_per_block = 256, .blocks_per_multiprocessor = 4, .elements_per_thread = 12, .wide_numbers = false, "
         ".one_reduced_axis = true, .no_kept_axis = true}, .folds = "
-        "tally::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 256, .elements_per_lane = 8, "
+        "tally::v0::segments_plan{.warps_per_block = 8, .blocks_per_multiprocessor = 4, .tile_elements = 256, .elements_per_lane = 8, "
         ".rows_in_flight = 4, .leaves_per_part = 8, .counted = false, .segments_per_lane = 0, .in_windows = false}}");
 }

@@ -10,7 +10,7 @@
 
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("rows are sorted where they are long and many, and their slots too many for the table of a block") {
   using planning::sorts_rows;
@@ -77,7 +77,7 @@ TEST_CASE("the plan says why there are no tables, and is spelled as the C++ that
   REQUIRE(made.why_not.count == 1);
   CHECK(std::string(made.why_not.entries[0].choice) == "tables of slots");
   CHECK(spell(made.plan) ==
-        "tally::sorted_rows_plan{.sort = tally::slot_sort_plan{.bits_of_digit = 10, .threads_per_block = 256, .blocks_per_multiprocessor = 4, "
+        "tally::v0::sorted_rows_plan{.sort = tally::v0::slot_sort_plan{.bits_of_digit = 10, .threads_per_block = 256, .blocks_per_multiprocessor = 4, "
         ".elements_per_thread = 12, .wide_numbers = false, .one_reduced_axis = true, .no_kept_axis = true}, .threads_per_block = 256, "
         ".blocks_per_multiprocessor = 4, .threads_per_row = 16, .elements_per_load = 4, .rows_in_flight = 4, .in_place = true}");
 }

@@ -23,8 +23,8 @@ namespace device_unit {
 inline bool can_compile() {
   static bool const able = [] {
     try {
-      return tally::jit::nvrtc().major > 0;
-    } catch (tally::error const& refused) {
+      return tally::v0::jit::nvrtc().major > 0;
+    } catch (tally::v0::error const& refused) {
       std::printf("skipped: no NVRTC on this machine: %s\n", refused.what());
       return false;
     }
@@ -34,7 +34,7 @@ inline bool can_compile() {
 
 /// Whether this NVRTC knows a chip, 90 for sm_90 and sm_90a.
 inline bool knows(int architecture) {
-  auto const& known = tally::jit::nvrtc().architectures;
+  auto const& known = tally::v0::jit::nvrtc().architectures;
   return std::find(known.begin(), known.end(), architecture) != known.end();
 }
 
@@ -46,7 +46,7 @@ struct compiled {
 /// Compiles a unit, named kernel.cu, to machine code for a chip such as "sm_90a".
 inline compiled compile(std::string const& unit, std::string const& architecture,
                         std::vector<std::string> const& instances = {}) {
-  using namespace tally::jit;
+  using namespace tally::v0::jit;
   std::vector<char const*> names, texts;
   for (std::size_t i = 0; i < embedded_header_count; ++i)
     names.push_back(embedded_headers[i].name), texts.push_back(embedded_headers[i].text);

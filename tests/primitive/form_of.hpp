@@ -14,7 +14,7 @@
 
 namespace form_of {
 
-using namespace tally::primitive;
+using namespace tally::v0::primitive;
 
 /// Reads ".word" into a field when it is one of an enumeration's first `count` enumerators.
 template <class Enumeration>

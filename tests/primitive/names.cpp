@@ -10,7 +10,7 @@
 
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 using namespace tally::primitive;
 
 static_assert(bulk_reducible<operation::min, u32, space::shared_cluster, sm_90a>);

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-using namespace tally::primitive;
+using namespace tally::v0::primitive;
 
 namespace {
 

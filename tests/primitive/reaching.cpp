@@ -16,7 +16,7 @@ namespace reaching {
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using tally::primitive::architecture, tally::primitive::sm_90a, tally::primitive::sm_100a;
 
 constexpr i64 many = i64(1) << 24, few = i64(1) << 15;
@@ -50,7 +50,7 @@ user grouped_pipeline(char const* name, char const* text, Reduction const& r, Op
 user part(char const* name, char const* text, std::string const& header, std::string const& kernels,
           std::vector<std::string> const& instances, architecture made_for = sm_90a) {
   auto const made = device_unit::compile("#include <tally/primitive/" + header +
-                                             ">\nusing namespace tally;\nusing namespace tally::primitive;\n" + kernels,
+                                             ">\nusing namespace tally::v0;\nusing namespace tally::primitive;\n" + kernels,
                                          "sm_" + std::to_string(made_for.number) + made_for.features, instances);
   REQUIRE_MESSAGE(!made.ptx.empty(), made.complaints);
   return {name, text, false, form_of::read_all(made.ptx), {}, made_for};

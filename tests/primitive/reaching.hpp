@@ -16,9 +16,9 @@ struct user {
   std::string name; ///< short, for a table
   std::string text; ///< what a reader knows it by
   bool is_pipeline;
-  std::vector<tally::primitive::form> forms;
+  std::vector<tally::v0::primitive::form> forms;
   std::vector<std::string> blocks; ///< CUB's algorithms in its plan, by CUB's names
-  tally::primitive::architecture made_for = tally::primitive::sm_90a;
+  tally::v0::primitive::architecture made_for = tally::v0::primitive::sm_90a;
 };
 
 /// All of them, compiled on first use.

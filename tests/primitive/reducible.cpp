@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-using namespace tally;
-using namespace tally::primitive;
+using namespace tally::v0;
+using namespace tally::v0::primitive;
 
 namespace {
 

@@ -25,8 +25,8 @@ std::string said_about(std::string const& statement, char const* architecture) {
                            "#include <tally/primitive/red.cuh>\n"
                            "#include <tally/primitive/red_async.cuh>\n"
                            "#include <tally/primitive/red_vector.cuh>\n"
-                           "using namespace tally;\n"
-                           "using namespace tally::primitive;\n"
+                           "using namespace tally::v0;\n"
+                           "using namespace tally::v0::primitive;\n"
                            "template <class T> __global__ void kernel(T* data, T value) {\n"
                            "  __shared__ stage<T, 128> a, b;\n"
                            "  __shared__ barrier bar;\n"
@@ -162,8 +162,8 @@ TEST_CASE("the verb that the kernel should have used compiles") {
 }
 
 TEST_CASE("verdicts can be asked without printing them") {
-  using namespace tally;
-  using namespace tally::primitive;
+  using namespace tally::v0;
+  using namespace tally::v0::primitive;
   constexpr form legal_sum = bulk_reduction<operation::add, float>(space::global);
   CHECK(std::same_as<decltype(primitive::why_not<legal_sum, sm_90>()), allowed>);
   CHECK(std::same_as<decltype(primitive::why_not<legal_sum, sm_80>()),

@@ -14,7 +14,7 @@
 
 namespace verb_of {
 
-using namespace tally::primitive;
+using namespace tally::v0::primitive;
 
 /// Legal forms whose words are all written. What is left out is the same instruction with a default: no order is relaxed,
 /// no scope is gpu, .shared is .shared::cta, red.async finds its space in a generic address, and what adds s64 adds u64.
@@ -106,8 +106,8 @@ inline std::string unit(std::vector<std::string> const& statements) {
                      "#include <tally/primitive/red.cuh>\n"
                      "#include <tally/primitive/red_async.cuh>\n"
                      "#include <tally/primitive/red_vector.cuh>\n"
-                     "using namespace tally;\n"
-                     "using namespace tally::primitive;\n"
+                     "using namespace tally::v0;\n"
+                     "using namespace tally::v0::primitive;\n"
                      "extern \"C\" __global__ void every_verb(void* data, int value) {\n"
                      "  __shared__ stage<u32, 128> room;\n"
                      "  __shared__ barrier bar;\n"

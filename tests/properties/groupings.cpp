@@ -8,7 +8,7 @@
 #include <map>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 using namespace properties;
 
 /// A piece of a pool behind the mask `_1 >= least`, and the threads that fold it.

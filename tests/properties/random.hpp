@@ -15,9 +15,9 @@
 
 namespace properties {
 
-using tally::i64;
-using tally::u32;
-using tally::u64;
+using tally::v0::i64;
+using tally::v0::u32;
+using tally::v0::u64;
 
 /// A stream of random numbers that is the same on every machine.
 class dice {
@@ -42,7 +42,7 @@ private:
 inline constexpr i64 pool_size = i64(1) << 18;
 template <class T>
 T any_element(dice& d, int kind) {
-  if constexpr (tally::floating<T>) {
+  if constexpr (tally::v0::floating<T>) {
     double const u = static_cast<double>(d.below(1 << 24)) / (1 << 20) - 8;
     if (kind == 0)
       return T(u);

@@ -128,7 +128,7 @@ struct fast_too {
 /// Of positions in the source, which a group alone does not know: a loop alone compares.
 struct by_loop_alone : fast_too {};
 struct rounded_once {
-  static constexpr tally::exact_contract of(dice&) { return tally::exact; }
+  static constexpr tally::v0::exact_contract of(dice&) { return tally::exact; }
 };
 
 /// No plain loop gives these answers exactly.
@@ -144,13 +144,13 @@ struct recipe<group<Ts...>, Mask, Folds, Loop, Contract> {
 
   template <class Pipe>
   static auto masked(Pipe const& pipe, first_type constant) {
-    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::always>)
+    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::v0::always>)
       return pipe;
     else
       return pipe | tally::filter(Mask{}(constant));
   }
   static bool passes([[maybe_unused]] first_type constant, Ts... values) {
-    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::always>)
+    if constexpr (std::is_same_v<decltype(Mask{}(constant)), tally::v0::always>)
       return true;
     else
       return Mask{}(constant)(values...);
@@ -158,7 +158,7 @@ struct recipe<group<Ts...>, Mask, Folds, Loop, Contract> {
   /// The answers for a group alone; an empty optional where there is none.
   static auto alone(dice& d, group<Ts...> const& g, first_type constant) {
     auto const pipe = std::apply([&](auto const&... c) { return masked(tally::from(c...), constant); }, g.columns);
-    return tally::unpack([&](auto... fold) { return as_tuple(tally::run(pipe | tally::reduce(fold.maybe()...), tally::on::cpu.threads(1), Contract::of(d))); },
+    return tally::v0::unpack([&](auto... fold) { return as_tuple(tally::run(pipe | tally::reduce(fold.maybe()...), tally::on::cpu.threads(1), Contract::of(d))); },
                   Folds{}());
   }
   /// Compares the answers of one group; says what differs.
@@ -292,7 +292,7 @@ finding check_over(dice& d) {
   int const threads = random_threads(d);
   auto const answers = s.template with_columns<Shape::rank>([&](auto const&... columns) {
     auto const pipe = Recipe::masked(tally::from(columns...), constant);
-    return as_tuple(tally::run(pipe | tally::unpack([](auto... f) { return Shape::over(f...); }, Folds{}()), tally::on::cpu.threads(threads), Contract::of(d)));
+    return as_tuple(tally::run(pipe | tally::v0::unpack([](auto... f) { return Shape::over(f...); }, Folds{}()), tally::on::cpu.threads(threads), Contract::of(d)));
   });
   return told(compare_groups<Recipe>(d, s, Shape::axes, constant, beginnings(answers)), s, threads, constant);
 }
@@ -307,6 +307,6 @@ template <class Contract = order_kept, class Columns, class Shapes, class Mask, 
 bool add(char const* name, Columns columns, Shapes all, Mask, Folds, Loop = {}) {
   return add_all(name, all, recipe<Columns, Mask, Folds, Loop, Contract>{}, Folds{}, Contract{}, columns);
 }
-inline constexpr auto unmasked = [](auto) { return tally::always{}; };
+inline constexpr auto unmasked = [](auto) { return tally::v0::always{}; };
 
 } // namespace properties

@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 template <class T, int R>
 std::vector<T> values(mdarray<T, R> const& a) {

@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 /// The state of n elements along the tree: lanes down the rows of a leaf, lanes as neighbours, leaves as neighbours.
 template <class Program, class Leaf>
@@ -44,10 +44,10 @@ void follows(std::vector<T> const& all, Fold const& fold) {
     auto const r = device(all.data() + n % 7, n - n % 7) | fold;
     if (n - n % 7 == 0)
       continue;
-    auto const bound = tally::bind(r);
+    auto const bound = tally::v0::bind(r);
     using State = typename std::remove_cvref_t<decltype(get<0>(bound.program.leaves))>::state;
     State const expected = along_the_tree(bound.program, get<0>(bound.program.leaves));
-    auto const by_loop = tally::detail::answers_of(r, bound, pack<State>{expected, {}});
+    auto const by_loop = tally::v0::detail::answers_of(r, bound, pack<State>{expected, {}});
     if (!testing::same_bits(by_loop, run(r, on::cpu.threads(2))) && wrong++ == 0)
       first_wrong = n;
   }

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-using namespace tally;
+using namespace tally::v0;
 using protocols::code_graph, protocols::disorder, protocols::word;
 using ptx::many, ptx::numbers;
 
@@ -27,7 +27,7 @@ std::string code_of(protocols::bound_kernel const& k) {
   REQUIRE_MESSAGE(made.complaints.empty(), std::string(k.follows.name) << ": " << made.complaints.substr(0, 2000));
   return made.ptx;
 }
-std::string disorder_of(std::string const& ptx, tally::protocol::description const& d) {
+std::string disorder_of(std::string const& ptx, tally::v0::protocol::description const& d) {
   return disorder(code_graph(code_graph::lines_of(ptx)), d);
 }
 word word_in(std::string const& line) { return protocols::word_of(code_graph::instruction_in(line)); }
@@ -48,7 +48,7 @@ struct changes {
 };
 
 /// Leaves out each instruction of the protocol, and exchanges each with the next one that is another word.
-changes change_all(text const& lines, tally::protocol::description const& d) {
+changes change_all(text const& lines, tally::v0::protocol::description const& d) {
   changes result;
   protocols::automaton const protocol(d);
   std::vector<std::size_t> at;
@@ -83,7 +83,7 @@ bool harmless(std::pair<word, word> const& exchanged) {
          exchanged == std::pair(word::meet_block, word::to_shared);
 }
 
-void check_changes(std::string const& ptx, tally::protocol::description const& d) {
+void check_changes(std::string const& ptx, tally::v0::protocol::description const& d) {
   INFO(std::string(d.name));
   auto const c = change_all(code_graph::lines_of(ptx), d);
   CHECK(c.lacking >= 8);
@@ -97,10 +97,10 @@ void check_changes(std::string const& ptx, tally::protocol::description const& d
 
 TEST_CASE("the rings of kernels follow load_ring_of_warp on every way through their code") {
   if (!ptx::can_compile()) return;
-  auto const check = [](tally::explanation const& e) {
+  auto const check = [](tally::v0::explanation const& e) {
     INFO(e.text());
     REQUIRE(e.details().planned.plan.stages > 0);
-    CHECK(disorder_of(e.ptx(), tally::protocol::load_ring_of_warp()) == "");
+    CHECK(disorder_of(e.ptx(), tally::v0::protocol::load_ring_of_warp()) == "");
   };
   auto const x = numbers<double>(many);
   for (auto const& chip : {targets::h200, targets::b200, targets::rtx_pro_6000})
@@ -116,14 +116,14 @@ TEST_CASE("the verbs follow the protocols they name, and no other") {
     auto const ptx = code_of(kernel);
     INFO(std::string(kernel.follows.name));
     CHECK(disorder_of(ptx, kernel.follows) == "");
-    for (auto const& other : tally::protocol::every_protocol)
+    for (auto const& other : tally::v0::protocol::every_protocol)
       if (std::string(other.name) != kernel.follows.name)
         CHECK_MESSAGE(disorder_of(ptx, other) != "", "follows " << std::string(other.name));
   }
 }
 
 TEST_CASE("every protocol is held against a kernel, or is known to have none") {
-  for (auto const& d : tally::protocol::every_protocol) {
+  for (auto const& d : tally::v0::protocol::every_protocol) {
     std::string const name = d.name;
     bool const bound = std::any_of(std::begin(protocols::kernels), std::end(protocols::kernels),
                                    [&](auto const& k) { return k.follows.name == name; });
@@ -136,7 +136,7 @@ namespace {
 /// The device part of an example, and the protocol its head names through the verb it uses.
 struct example {
   char const* name;
-  tally::protocol::description follows;
+  tally::v0::protocol::description follows;
   std::vector<std::string> instances{};
 };
 
@@ -153,13 +153,13 @@ std::string device_part(char const* name) {
 
 TEST_CASE("the examples of kernels follow the protocols of their verbs") {
   if (!device_unit::can_compile()) return;
-  using tally::protocol::action;
+  using tally::v0::protocol::action;
   for (auto const& e :
-       {example{"bulk_copy_ring", tally::protocol::load_ring_of_block()},
-        example{"cluster_multicast", tally::protocol::multicast_ring()},
-        example{"cluster_red_async", tally::protocol::cluster_words()},
-        example{"cluster_tiles", tally::protocol::cluster_copy()},
-        example{"scatter_rows", tally::protocol::store_sum_ring(action::meet_warp), {"scatter_in_bulk<float>"}}}) {
+       {example{"bulk_copy_ring", tally::v0::protocol::load_ring_of_block()},
+        example{"cluster_multicast", tally::v0::protocol::multicast_ring()},
+        example{"cluster_red_async", tally::v0::protocol::cluster_words()},
+        example{"cluster_tiles", tally::v0::protocol::cluster_copy()},
+        example{"scatter_rows", tally::v0::protocol::store_sum_ring(action::meet_warp), {"scatter_in_bulk<float>"}}}) {
     auto const made = device_unit::compile(device_part(e.name), "sm_90", e.instances);
     REQUIRE_MESSAGE(made.complaints.empty(), std::string(e.name) << ": " << made.complaints.substr(0, 2000));
     CHECK_MESSAGE(disorder_of(made.ptx, e.follows) == "", std::string(e.name)
@@ -171,7 +171,7 @@ TEST_CASE("kernels can use the data of a protocol") {
   if (!device_unit::can_compile()) return;
   auto const made = device_unit::compile(R"(
 #include <tally/primitive/protocols.hpp>
-using namespace tally::protocol;
+using namespace tally::v0::protocol;
 static_assert(load_ring_of_warp().turn[0].what == action::wait);
 extern "C" __global__ void kernel(unsigned* p) { *p = parity_of(int(threadIdx.x), 3) + unsigned(stage_of(int(threadIdx.x), 3)); })",
                                          "sm_90");
@@ -180,12 +180,12 @@ extern "C" __global__ void kernel(unsigned* p) { *p = parity_of(int(threadIdx.x)
 
 TEST_CASE("a kernel whose protocol lacks an instruction, or has two exchanged, is found out") {
   if (!device_unit::can_compile()) return;
-  check_changes(ring_of_one_column(), tally::protocol::load_ring_of_warp());
+  check_changes(ring_of_one_column(), tally::v0::protocol::load_ring_of_warp());
   for (auto const& kernel : protocols::kernels) check_changes(code_of(kernel), kernel.follows);
 }
 
 TEST_CASE("control is followed through jumps, predicates and tables") {
-  using tally::protocol::load_ring_of_warp;
+  using tally::v0::protocol::load_ring_of_warp;
   text const good{".entry k(",
                   "mbarrier.init.shared.b64 [%r1], %r2;",
                   "fence.mbarrier_init.release.cluster;",

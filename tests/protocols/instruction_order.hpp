@@ -25,7 +25,7 @@
 
 namespace protocols {
 
-using namespace tally::protocol;
+using namespace tally::v0::protocol;
 
 /// What of PTX a protocol speaks of. One action can be two words (a meeting of a cluster), two actions one (read, collect).
 enum class word : unsigned char {

@@ -17,7 +17,7 @@
 
 namespace protocols {
 
-using namespace tally::protocol;
+using namespace tally::v0::protocol;
 using u64 = std::uint64_t;
 
 /// A step of a protocol, and by how much it is wrong: bytes in units of 16, whole arrivals, groups, stages, tiles.

@@ -15,15 +15,15 @@
 namespace {
 
 std::string ptx_of(std::string const& verb, std::string const& operation, std::string const& type, int major) {
-  tally::gpu::unit u;
+  tally::v0::gpu::unit u;
   u.header = "tally/primitive/verbs.cuh";
-  u.definitions = "using namespace tally;\nusing namespace tally::primitive;\n"
+  u.definitions = "using namespace tally::v0;\nusing namespace tally::v0::primitive;\n"
                   "template <operation Op, class T>\n"
                   "__global__ void climb(rows_by_key<T, i64> to, tile_of_rows<T> from) {\n"
                   "  extern __shared__ __align__(128) unsigned char room[];\n  (void)room;\n  " +
                   verb + ";\n}\n";
   u.name_expression = "climb<operation::" + operation + ", " + type + ">";
-  return tally::gpu::compile(u, major, 0).ptx;
+  return tally::v0::gpu::compile(u, major, 0).ptx;
 }
 
 long count(std::string const& text, std::string const& word) {

@@ -13,15 +13,15 @@
 namespace {
 
 std::string ptx_of(std::string const& verb, std::string const& type, int major) {
-  tally::gpu::unit u;
+  tally::v0::gpu::unit u;
   u.header = "tally/primitive/rows_gathered.cuh";
-  u.definitions = "using namespace tally;\nusing namespace tally::primitive;\n"
+  u.definitions = "using namespace tally::v0;\nusing namespace tally::v0::primitive;\n"
                   "template <class T>\n"
                   "__global__ void exact(exact_rows_by_key<T, i64> to, tile_of_rows<T> from, T* table, i64 rows, filed_rows filed) {\n"
                   "  extern __shared__ __align__(128) unsigned char room[];\n  (void)room;\n  " +
                   verb + ";\n}\n";
   u.name_expression = "exact<" + type + ">";
-  return tally::gpu::compile(u, major, 0).ptx;
+  return tally::v0::gpu::compile(u, major, 0).ptx;
 }
 
 bool has(std::string const& text, std::string const& word) { return text.find(word) != text.npos; }

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_FUNCTION(ptx_folded_key, (int k), { return k & 63; });
 

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <memory>
 
-using namespace tally;
+using namespace tally::v0;
 using ptx::kernel_text, ptx::many, ptx::numbers;
 
 namespace {

@@ -22,7 +22,7 @@ namespace ptx {
 /// True with an NVRTC; says once that the rest is skipped.
 inline bool can_compile() {
   static bool const able = [] {
-    bool const found = tally::gpu::can_compile();
+    bool const found = tally::v0::gpu::can_compile();
     if (!found) std::printf("skipped: no NVRTC on this machine\n");
     return found;
   }();
@@ -44,8 +44,8 @@ public:
     auto const e = tally::explain(r, tally::targets::h200);
     auto f = e.details().facts;
     f.queued = true;
-    auto const& type = tally::detail::type_of<decltype(tally::bind(r).program)>();
-    return {e, tally::gpu::ptx_of(tally::gpu::unit_of(type, tally::make_plan(f).plan, f), f.target)};
+    auto const& type = tally::v0::detail::type_of<decltype(tally::v0::bind(r).program)>();
+    return {e, tally::v0::gpu::ptx_of(tally::v0::gpu::unit_of(type, tally::v0::make_plan(f).plan, f), f.target)};
   }
 
   /// How many instructions start with a word: count("ld.global.cs.v4").

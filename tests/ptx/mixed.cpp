@@ -4,14 +4,14 @@
 // no copy engine, and nothing is contracted. Needs NVRTC, no GPU.
 #include "ptx/kernel_text.hpp"
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 
 /// The PTX of a reduction by a plan.
 template <class R>
 std::string text_of_mixed(R const& r, mixed_plan const& p) {
-  auto const whole = tally::detail::bind_to(r.pipe, detail::whole_folds(r.folds));
+  auto const whole = tally::v0::detail::bind_to(r.pipe, detail::whole_folds(r.folds));
   constexpr auto at = detail::mixed_items_of<R>;
   auto const domains = detail::domains_of_matrix<at>(r.folds, r.pipe, whole.program.leaves);
   using read = typename std::remove_cvref_t<decltype(domains)>::template read<detail::keyed_domains<pack<>>>;

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 namespace views = ranges::views;
 
 std::vector<float> floats(std::size_t n) {
@@ -47,7 +47,7 @@ TEST_CASE("chunk cuts an axis in two: a sum for every chunk") {
   CHECK(values(sums) == one_by_one(chunks, sum));
   CHECK(columns.extent(0) == 250);
   CHECK(total == run(x | sum, on::cpu));
-  static_assert(decltype(tally::bind(from(chunks) | sum).program)::lowerable);
+  static_assert(decltype(tally::v0::bind(from(chunks) | sum).program)::lowerable);
 }
 
 TEST_CASE("chunk of what lies strided, and of what is counted") {

@@ -22,7 +22,7 @@ TALLY_FUNCTION(brightness, (pixel p), { return int(p.r) + int(p.g) + int(p.b); }
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 namespace views = ranges::views;
 
 /// Every element of the view is an element of the source, in place, and the source can go to a GPU when that is promised.
@@ -30,7 +30,7 @@ template <bool Promised, class View>
 void looks_through(View view) {
   INFO(name_of<View>());
   auto const source = from(view);
-  auto const program = tally::bind(source | sum).program;
+  auto const program = tally::v0::bind(source | sum).program;
   CHECK(decltype(program)::lowerable == Promised);
   CHECK(program.extent == i64(ranges::size(view)));
   i64 wrong = 0, i = 0;
@@ -114,7 +114,7 @@ TEST_CASE("iota is computed, never read") {
   looks_through<true>(views::iota(char(0), char(100)));
   looks_through<true>(views::iota(0u, 10u) | views::reverse);
   auto const r = from(views::iota(0, 10)) | sum;
-  CHECK_FALSE(memory_column<std::remove_cvref_t<decltype(get<0>(tally::bind(r).program.columns))>>);
+  CHECK_FALSE(memory_column<std::remove_cvref_t<decltype(get<0>(tally::v0::bind(r).program.columns))>>);
 }
 
 TEST_CASE("a zip is several columns") {
@@ -122,7 +122,7 @@ TEST_CASE("a zip is several columns") {
   std::vector<int> y(3000, 3);
   auto const source = from(views::zip(x, y | views::reverse, views::iota(0, 3000)));
   auto const r = source | reduce(sum(_1 * _2), sum(_3), count);
-  CHECK(decltype(tally::bind(r).program)::lowerable);
+  CHECK(decltype(tally::v0::bind(r).program)::lowerable);
   CHECK(decltype(source.source.columns)::size == 3);
   auto const plain = from(std::span(x.data(), 3000), y) | sum(_1 * _2);
   CHECK((run(r, on::cpu) == std::tuple(run(plain, on::cpu), i64(2999 * 1500), i64(3000))));
@@ -134,7 +134,7 @@ TEST_CASE("a zip stands beside other columns") {
   std::vector<int> a{1, 2, 3}, b{10, 20, 30}, c{100, 200, 300}, d{1000, 2000, 3000};
   auto const r = from(a, views::zip(b, c), d) | reduce(sum(_1), sum(_2), sum(_3), sum(_4));
   CHECK((run(r, on::cpu) == std::tuple(i64(6), i64(60), i64(600), i64(6000))));
-  CHECK(decltype(tally::bind(r).program)::lowerable);
+  CHECK(decltype(tally::v0::bind(r).program)::lowerable);
 }
 
 TEST_CASE("a part of a zip that is opaque is asked for, the others are read in place") {
@@ -142,7 +142,7 @@ TEST_CASE("a part of a zip that is opaque is asked for, the others are read in p
   auto const odd = views::iota(0, 3) | views::transform([](int i) { return 2 * i + 1; });
   auto const r = from(views::zip(a, odd)) | sum(_1 * _2);
   CHECK(run(r, on::cpu) == 1 + 6 + 15);
-  CHECK_FALSE(decltype(tally::bind(r).program)::lowerable);
+  CHECK_FALSE(decltype(tally::v0::bind(r).program)::lowerable);
 }
 
 TEST_CASE("a transform by a tally expression is that expression") {
@@ -185,7 +185,7 @@ TEST_CASE("everything else is opaque: the CPU asks for its elements") {
   looks_through<false>(views::repeat_n(2.5f, 100));
   looks_through<false>(views::iota(0, 30) | views::transform(tally::index + _1)); // a view gives no position
   auto const r = from(x | views::transform([](float v) { return v; })) | sum;
-  using column = std::remove_cvref_t<decltype(get<0>(tally::bind(r).program.columns))>;
+  using column = std::remove_cvref_t<decltype(get<0>(tally::v0::bind(r).program.columns))>;
   CHECK(std::string(decltype(column::view)::why).find("looks through") != std::string::npos);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("structs are elements too") {
   std::vector<pixel> const image{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
   auto const r = from(image | views::stride(2) | views::transform(views_spec::brightness)) | sum;
   CHECK(run(r, on::cpu) == 30);
-  CHECK(decltype(tally::bind(r).program)::lowerable);
+  CHECK(decltype(tally::v0::bind(r).program)::lowerable);
 }
 
 TEST_CASE("columns of views are checked like all others") {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

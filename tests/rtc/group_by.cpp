@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_STRUCT(rtc_station, { int country, place; });
 TALLY_FUNCTION(rtc_station_of, (int x), { return rtc_station{x >> 8, x & 255}; });

@@ -20,7 +20,7 @@
 
 namespace {
 
-using namespace tally::jit;
+using namespace tally::v0::jit;
 
 std::span<embedded_header const> all_headers() { return {embedded_headers, embedded_header_count}; }
 
@@ -29,7 +29,7 @@ bool have_nvrtc() {
   static bool const have = [] {
     try {
       return nvrtc().major > 0;
-    } catch (tally::error const& refused) {
+    } catch (tally::v0::error const& refused) {
       std::printf("skipped: no NVRTC on this machine: %s\n", refused.what());
       return false;
     }

@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 using made_up::numbers;
 
 TALLY_FUNCTION(rtc_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });

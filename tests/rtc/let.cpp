@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_FUNCTION(rtc_let_clamped, (float r), { return r < 0 ? 0.f : r > 1 ? 1.f : r; });
 

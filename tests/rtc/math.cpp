@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Why tally::math has the same bits on a GPU: its PTX holds only operations that IEEE 754 rounds in one way, each
+// Why tally::v0::math has the same bits on a GPU: its PTX holds only operations that IEEE 754 rounds in one way, each
 // marked so that no later stage may fuse two of them; what is fused is fused by name. Needs NVRTC, no GPU.
 #include "jit/embedded.hpp"
 #include "jit/nvrtc.hpp"
@@ -20,13 +20,13 @@
 
 namespace {
 
-using namespace tally::jit;
+using namespace tally::v0::jit;
 
 /// The PTX of a unit that sees the library's headers; empty, and said once, without NVRTC.
 std::string ptx_of(std::string const& unit) {
   try {
     (void)nvrtc();
-  } catch (tally::error const& refused) {
+  } catch (tally::v0::error const& refused) {
     static bool const said = std::printf("skipped: no NVRTC on this machine: %s\n", refused.what()) != 0;
     return (void)said, std::string();
   }
@@ -49,7 +49,7 @@ std::string ptx_of(std::string const& unit) {
 }
 
 std::string kernel_of(std::string const& type, std::string const& expression) {
-  return "#include <tally/element/math.hpp>\nnamespace math = tally::math;\nextern \"C\" __global__ void k(" + type +
+  return "#include <tally/element/math.hpp>\nnamespace math = tally::v0::math;\nextern \"C\" __global__ void k(" + type +
          "* p) { auto const x = p[threadIdx.x], y = p[threadIdx.x + 1024]; (void)y; p[threadIdx.x] = " + expression +
          "; }\n";
 }
@@ -78,7 +78,7 @@ constexpr char const* every_expression[] = {
 
 } // namespace
 
-TEST_CASE("no function of tally::math uses an approximate or a flushing instruction, or one that may still be fused") {
+TEST_CASE("no function of tally::v0::math uses an approximate or a flushing instruction, or one that may still be fused") {
   for (std::string const type : {"float", "double"})
     for (char const* expression : every_expression) {
       std::string const ptx = ptx_of(kernel_of(type, std::string("math::") + expression));
@@ -119,7 +119,7 @@ TEST_CASE("exp of a float costs 19 instructions, a step of logsumexp 21") {
   CHECK(arithmetic_of(of_exp) <= 19);
   std::string const step = ptx_of("#include <tally/fold/logsumexp.hpp>\n"
                                   "extern \"C\" __global__ void k(float* p, float largest, float sum) {\n"
-                                  "  tally::logsumexp_monoid<float> const m;\n"
+                                  "  tally::v0::logsumexp_monoid<float> const m;\n"
                                   "  auto const s = m.combine({largest, sum}, m.lift(0, *p));\n"
                                   "  p[1] = s.largest, p[2] = s.sum;\n}\n");
   INFO(step);
@@ -139,7 +139,7 @@ TEST_CASE("exp, log and tanh of floats run without a branch and without double")
 
 // NVRTC 13.0 on one core of an EPYC, 2026-11-20, tests/run rtc: 0.02 s over an empty unit that includes
 // <cuda/std/cstdint>.
-TEST_CASE("including tally::math costs NVRTC less than a tenth of a second") {
+TEST_CASE("including tally::v0::math costs NVRTC less than a tenth of a second") {
   auto const seconds = [](std::string const& include) {
     double best = 1e9;
     for (int repeat = 0; repeat < 3; ++repeat) {

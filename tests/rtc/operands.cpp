@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_STRUCT(rtc_axes_line, { unsigned a, b; });
 TALLY_FUNCTION(rtc_axes_then, (rtc_axes_line x, rtc_axes_line y), { return rtc_axes_line{x.a * y.a, y.a * x.b + y.b}; });

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_FUNCTION(rtc_cents, (float x), { return static_cast<float>(x * 100.f); });
 

@@ -11,7 +11,7 @@
 #include <string>
 
 inline std::string ptx_of(tally::grouped_explanation const& e) {
-  static bool const able = tally::gpu::can_compile();
+  static bool const able = tally::v0::gpu::can_compile();
   if (!able) {
     static bool const said = std::printf("skipped: no NVRTC on this machine\n") != 0;
     (void)said;

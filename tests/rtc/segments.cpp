@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 TALLY_STRUCT(rtc_line, { unsigned long long a, b; });
 TALLY_FUNCTION(rtc_composed, (rtc_line x, rtc_line y), { return rtc_line{x.a * y.a, y.a * x.b + y.b}; });
@@ -41,7 +41,7 @@ segments_plan compiles_for(i64 segments, grouped<Pipe, Grouping> const& r, targe
     return plan;
   }
   gpu::compiled made;
-  auto const unit = gpu::unit_of(detail::group_type_of<Program, Nodes>(), "tally::i64", plan);
+  auto const unit = gpu::unit_of(detail::group_type_of<Program, Nodes>(), "tally::v0::i64", plan);
   INFO(text_of(r));
   CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));
   CHECK(made.ptx.find(".target sm_" + std::to_string(chip.compute_major) + std::to_string(chip.compute_minor)) != std::string::npos);
@@ -105,7 +105,7 @@ void one_segment_compiles(grouped<Pipe, Grouping> const& r, target const& chip, 
   auto f = facts_of(d.program, chip, detail::contract_in(options...));
   f.queued = true;
   CHECK(holds_one_segment(f, sizeof(typename Program::states)));
-  auto const unit = gpu::unit_of(type, "tally::i64", make_one_segment_plan(f));
+  auto const unit = gpu::unit_of(type, "tally::v0::i64", make_one_segment_plan(f));
   gpu::compiled made;
   INFO(text_of(r));
   CHECK_NOTHROW(made = gpu::compile(unit, chip.compute_major, chip.compute_minor));
@@ -153,7 +153,7 @@ void compiles_together(target const& chip, Programs const&... programs) {
 } // namespace
 
 TEST_CASE("a batch compiles for every family") {
-  auto const b = tally::bind(from(x) | filter(_1 > 0.f) | reduce(sum, argmax, variance));
+  auto const b = tally::v0::bind(from(x) | filter(_1 > 0.f) | reduce(sum, argmax, variance));
   for (auto const& chip : families) {
     auto const plan = make_batch_plan(facts_of(b.program, chip, contract::reproducible));
     if (!gpu::can_compile()) return;

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

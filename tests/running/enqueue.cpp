@@ -8,7 +8,7 @@
 
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

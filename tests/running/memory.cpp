@@ -28,7 +28,7 @@ struct counted {
 TEST_CASE("an arena keeps objects of any types where they are, and lets go of the last one first") {
   std::vector<int> gone;
   {
-    tally::arena a;
+    tally::v0::arena a;
     counted const& one = a.keep(counted(gone, 1));
     std::string& text = a.keep(std::string(100, 'x'));
     a.keep(counted(gone, 2));
@@ -41,7 +41,7 @@ TEST_CASE("an arena keeps objects of any types where they are, and lets go of th
 }
 
 TEST_CASE("a heap array has one owner") {
-  static_assert(!std::is_copy_constructible_v<tally::heap_array<int>>);
+  static_assert(!std::is_copy_constructible_v<tally::v0::heap_array<int>>);
   std::vector<int> gone;
   struct noted {
     std::vector<int>* to = nullptr;
@@ -50,11 +50,11 @@ TEST_CASE("a heap array has one owner") {
     }
   };
   {
-    tally::heap_array<noted> a(3), b;
+    tally::v0::heap_array<noted> a(3), b;
     for (std::size_t i = 0; i < 3; ++i) a[i].to = &gone;
     b = std::move(a);
     CHECK(gone.empty());
-    tally::heap_array<noted> const c(std::move(b));
+    tally::v0::heap_array<noted> const c(std::move(b));
     CHECK(b.data() == nullptr);
     CHECK(c.data() != nullptr);
   }

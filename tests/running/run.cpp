@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace {
-using namespace tally;
+using namespace tally::v0;
 
 std::vector<float> rough_floats(std::size_t n) {
   std::vector<float> x(n);

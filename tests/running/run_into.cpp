@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("an answer goes into a variable") {
   std::vector<float> const x{1.f, 2.f, 3.f};

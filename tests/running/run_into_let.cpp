@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("rows go into ranges and pointers, the whole into variables, with the bits of run") {
   auto const x = uneven(30 * 40);

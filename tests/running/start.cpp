@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-using namespace tally;
+using namespace tally::v0;
 
 TEST_CASE("start gives what run gives, later") {
   std::vector<float> x(300001);

@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 
 using floats = std::vector<float> const&;
 using ints = std::vector<int> const&;

@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using testing::exact_sum;
 using testing::same_bits;
 
@@ -245,12 +245,12 @@ TEST_CASE("what a failing check shows can be read") {
   CHECK(text(from(x) | filter(_1 > 0.f)) == "from(f32[1000]) | filter(_1 > 0)");
   CHECK(text(sum(_1 + 1.f) / count) == "sum(_1 + 1) / count");
   CHECK(text(_1 * 2.f) == "_1 * 2");
-  using tally::toString;
+  using tally::v0::toString;
   CHECK(std::string(toString(load_primitive::bulk_ring).c_str()) == "bulk_ring");
   auto const explained = explain(from(x) | sum, targets::h200);
   CHECK(text(explained) == "\n" + explained.text());
   auto const chosen = testing::planned_for(from(x) | sum, targets::h200);
-  CHECK(text(chosen.plan).find("tally::plan{.promise = tally::contract::reproducible") == 0);
+  CHECK(text(chosen.plan).find("tally::v0::plan{.promise = tally::v0::contract::reproducible") == 0);
   REQUIRE(chosen.why_not.count > 0);
   CHECK(text(chosen).find(std::string("\n  not ") + chosen.why_not.entries[0].choice + ": ") != std::string::npos);
   CHECK(text(extent_of_values<signed char>{-3, 4}) == "min -3, max 4");

@@ -9,7 +9,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// What has been refused and reported: it absorbs whatever follows, so that one mistake is one error.
 struct ill_formed {
@@ -319,4 +319,4 @@ TALLY_HD constexpr auto first_reason() {
     return first_reason<Verdicts...>();
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -42,9 +42,9 @@
 #define TALLY_WIDE_LOOP \
   [[gnu::target("avx2,fma"), gnu::optimize("fp-contract=off", "expensive-optimizations"), gnu::noinline]]
 #endif
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail
 #endif
 
 #define TALLY_VERSION_MAJOR 0
@@ -70,7 +70,7 @@ inline bool cpu_runs_wide_loops() { return __builtin_cpu_supports("avx2") && __b
     [[maybe_unused]] static constexpr char const* device_body = #__VA_ARGS__;                                          \
     TALLY_HD constexpr auto operator() parameters const __VA_ARGS__                                                    \
   };                                                                                                                   \
-  inline constexpr ::tally::user_function<function_name##_function> function_name {}
+  inline constexpr ::tally::v0::user_function<function_name##_function> function_name {}
 
 /// Declares a trivially copyable struct of the user's own, at namespace scope, that kernels know too:
 /// TALLY_STRUCT(point, { float x, y; }).

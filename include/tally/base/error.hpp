@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The causes; the number is the one in `[tally-E<number>]` and in docs/errors.md, and never changes its meaning.
 enum class error_code : int {
@@ -144,4 +144,4 @@ struct bad_offsets : detail::error_with<error_code::bad_offsets> {
 /// Throws the type that belongs to `code`, for callers that hold the code as a value.
 [[noreturn]] void fail(error_code code, std::string const& what);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// What came that a lane cannot hold: a number above the bound, infinite or NaN; and one that is no multiple of the unit.
 inline constexpr u32 above_bound = 1, finer_than_unit = 2;
@@ -112,4 +112,8 @@ TALLY_HD constexpr u32 finish_rows_exactly(T* table, i64 stride, i64 table_rows,
   return marks;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0
+
+namespace tally {
+using v0::above_bound, v0::add_rows_exactly, v0::exact_unit, v0::finer_than_unit, v0::finish_rows_exactly, v0::lanes_of_row;
+} // namespace tally

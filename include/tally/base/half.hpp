@@ -11,7 +11,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/stl.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -181,4 +181,4 @@ struct bf16 {
   TALLY_INLINE constexpr operator float() const { return detail::bf16_value(bits); }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

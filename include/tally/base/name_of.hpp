@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 template <class T>
@@ -37,4 +37,4 @@ template <class T>
   return detail::spelled(detail::spelling<T>);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

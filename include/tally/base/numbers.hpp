@@ -8,7 +8,7 @@
 #include <tally/base/half.hpp>
 #include <tally/base/stl.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 using i8 = stl::int8_t;
 using i16 = stl::int16_t;
@@ -127,4 +127,8 @@ TALLY_HD constexpr bool sign_of(T x) {
     return (bits_as<u32>(x) >> 31) != 0;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0
+
+namespace tally {
+using v0::bf16, v0::f16, v0::f32, v0::f64, v0::i16, v0::i32, v0::i64, v0::i8, v0::u16, v0::u32, v0::u64, v0::u8;
+} // namespace tally

@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 template <class T>
@@ -51,4 +51,4 @@ TALLY_INLINE constexpr ordered_key_t<T> ordered_key(T v) {
   }
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/stl.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class... Ts>
 struct pack;
@@ -130,4 +130,4 @@ TALLY_INLINE constexpr void for_each_index(F&& f) {
   detail::call_with_each(f, indices_up_to<N>{});
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

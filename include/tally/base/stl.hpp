@@ -11,7 +11,7 @@
 #include <cuda/std/cstdint>
 #include <cuda/std/limits>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace stl = cuda::std;
 }
 #else
@@ -20,7 +20,7 @@ namespace stl = cuda::std;
 #include <cstdint>
 #include <limits>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 namespace stl = std;
 }
 #endif

@@ -5,7 +5,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Adds x to s; `lost` becomes what the rounding lost, exactly, and NaN or infinite where the sum is not finite. Also of vectors.
 template <class T>
@@ -16,4 +16,4 @@ TALLY_INLINE constexpr void two_sum(T& s, T const& x, T& lost) {
   lost = (before - (s - of_x)) + (x - of_x);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

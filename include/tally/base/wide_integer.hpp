@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The shape of a float or double: value = fraction * 2^(unit + exponent - 1), hidden bit included where exponent > 0.
 template <class T>
@@ -326,4 +326,4 @@ TALLY_HD __attribute__((noinline)) constexpr T rounded_quotient(wide_integer<Wor
   return detail::rounded_quotient_here<T>(x, lowest, n);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

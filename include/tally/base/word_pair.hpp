@@ -6,11 +6,11 @@
 #include <tally/base/config.hpp>
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 struct alignas(16) word_pair {
   u64 first, second;
   TALLY_HD friend constexpr bool operator==(word_pair const& a, word_pair const& b) { return a.first == b.first && a.second == b.second; }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/base/wide_integer.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A size of 128 bits.
 struct two_words {
@@ -13,7 +13,7 @@ struct two_words {
   friend constexpr bool operator<(two_words const& a, two_words const& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 };
 namespace detail {
-TALLY_INLINE constexpr int leading_zeros(two_words const& x) { return x.high != 0 ? tally::leading_zeros(x.high) : x.low != 0 ? 64 + tally::leading_zeros(x.low) : 128; }
+TALLY_INLINE constexpr int leading_zeros(two_words const& x) { return x.high != 0 ? tally::v0::leading_zeros(x.high) : x.low != 0 ? 64 + tally::v0::leading_zeros(x.low) : 128; }
 /// By less than 128.
 TALLY_INLINE constexpr two_words shifted_up(two_words const& x, int by) {
   return by == 0 ? x : by >= 64 ? two_words{0, x.low << (by - 64)} : two_words{x.low << by, x.high << by | x.low >> (64 - by)};
@@ -92,4 +92,4 @@ TALLY_HD constexpr T rounded_quotient(two_words x, int lowest, u64 n) {
   return rounded<T>(wide_integer<2>{{upper << 32 | lower | u64(lost != 0), 0}}, lowest - up + of_n + int(halved));
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/base/numbers.hpp>
 #include <tally/base/pack.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// n elements one after the other in memory.
 template <class T>
@@ -69,4 +69,4 @@ concept column = requires(T const& c) {
 template <class T>
 concept memory_column = column<T> && requires(T const& c) { c.data; };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/element/placeholder.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The columns that an expression names, a bit each; all where it is not known what the expression is made of.
 template <class E>
@@ -15,4 +15,4 @@ inline constexpr u32 columns_named<placeholder<I>> = u32(1) << I;
 template <template <class...> class Node, class... Parts>
 inline constexpr u32 columns_named<Node<Parts...>> = (u32(0) | ... | columns_named<Parts>);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/element/spread.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Answers by their place; groups know the strides.
 template <class T>
@@ -139,4 +139,4 @@ inline constexpr bool is_searched<earlier_of_key<T, Key>> = true;
 template <class Column>
 concept answer_column = column<Column> && Column::is_answer;
 
-} // namespace tally::inline v0
+} // namespace tally::v0

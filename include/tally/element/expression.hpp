@@ -7,7 +7,7 @@
 #include <tally/base/numbers.hpp>
 #include <tally/base/pack.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// One element of every column, and its position.
 template <class... Ts>
@@ -139,4 +139,4 @@ TALLY_HD constexpr auto call_of(Ts... xs) {
 template <class... Ts>
 concept operands = (true && ... && operand<Ts>) && (false || ... || (expression<Ts> || fold_like<Ts>));
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/element/math.hpp>
 #include <tally/element/operators.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace op {
 
@@ -350,4 +350,4 @@ struct squared {
 
 } // namespace op
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/element/function_operations.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class A>
   requires operands<A>
@@ -200,4 +200,4 @@ TALLY_HD constexpr auto cast(A a) {
   return call_of<op::cast<T>>(a);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -129,4 +129,4 @@ TALLY_INLINE constexpr float atan2(float y, float x) {
   return detail::narrowed(atan2(static_cast<double>(y), static_cast<double>(x)));
 }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

@@ -10,7 +10,7 @@
 #include <tally/element/math_exact.hpp>
 #include <tally/element/math_exp.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -41,4 +41,4 @@ TALLY_INLINE constexpr double erf(double x) {
 }
 TALLY_INLINE constexpr float erf(float x) { return detail::narrowed(erf(static_cast<double>(x))); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

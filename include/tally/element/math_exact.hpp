@@ -10,7 +10,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/stl.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -228,4 +228,4 @@ TALLY_INLINE constexpr double sqrt(double x) { return detail::sqrt(x); }
 TALLY_INLINE constexpr float fma(float a, float b, float c) { return detail::fma(a, b, c); }
 TALLY_INLINE constexpr double fma(double a, double b, double c) { return detail::fma(a, b, c); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

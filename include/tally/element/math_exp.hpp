@@ -11,7 +11,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -252,4 +252,4 @@ TALLY_INLINE constexpr double tanh(double x) { return detail::tanh(x); }
 TALLY_INLINE constexpr float sigmoid(float x) { return detail::sigmoid(x); }
 TALLY_INLINE constexpr double sigmoid(double x) { return detail::sigmoid(x); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

@@ -11,7 +11,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -123,4 +123,4 @@ TALLY_INLINE constexpr double log1p(double x) {
 }
 TALLY_INLINE constexpr float log1p(float x) { return detail::narrowed(log1p(static_cast<double>(x))); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

@@ -13,7 +13,7 @@
 #include <tally/element/math_log.hpp>
 #include <tally/element/math_round.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -113,4 +113,4 @@ TALLY_INLINE constexpr float hypot(float x, float y) {
   return detail::narrowed(sqrt(p * p + q * q));
 }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

@@ -7,7 +7,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -118,4 +118,4 @@ TALLY_INLINE constexpr double copysign(double magnitude, double sign) { return d
 TALLY_HD constexpr float fmod(float x, float y) { return detail::fmod(x, y); }
 TALLY_HD constexpr double fmod(double x, double y) { return detail::fmod(x, y); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

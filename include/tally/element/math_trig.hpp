@@ -11,7 +11,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0::math {
+namespace tally::v0::math {
 
 namespace detail {
 
@@ -153,4 +153,4 @@ TALLY_INLINE constexpr double tan(double x) {
 }
 TALLY_INLINE constexpr float tan(float x) { return detail::narrowed(tan(static_cast<double>(x))); }
 
-} // namespace tally::inline v0::math
+} // namespace tally::v0::math

@@ -7,7 +7,7 @@
 
 #include <tally/element/expression.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace op {
 
@@ -378,4 +378,4 @@ TALLY_HD constexpr auto bits_or(A a, B b) {
   return call_of<op::bits_or>(a, b);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/element/expression.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The element of column I (0-based; _1 is placeholder<0>).
 template <int I>
@@ -80,4 +80,4 @@ inline constexpr placeholder<6> _7{};
 inline constexpr placeholder<7> _8{};
 inline constexpr position index{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/element/placeholder.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Whether an expression of type Part stands in one of type E.
 template <class Part, class E>
@@ -52,4 +52,4 @@ constexpr void for_each_part(E const& e, F const& f) {
     unpack([&](auto const&... a) { (for_each_part<Part>(a, f), ...); }, e.args);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

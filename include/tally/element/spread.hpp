@@ -6,7 +6,7 @@
 
 #include <tally/element/column.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Element i of a grid of Rank axes in row-major order; along axis k there are extents[k], strides[k] elements apart.
 template <class T, int Rank>
@@ -43,4 +43,4 @@ inline constexpr int axes_of_column = 0;
 template <class T, int Rank>
 inline constexpr int axes_of_column<spread<T, Rank>> = Rank;
 
-} // namespace tally::inline v0
+} // namespace tally::v0

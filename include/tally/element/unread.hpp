@@ -5,7 +5,7 @@
 
 #include <tally/element/earlier.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// In place of a column of type Of, one that a kernel knows. Its elements say nothing.
 template <class Of>
@@ -27,4 +27,4 @@ inline constexpr bool is_unread = false;
 template <class Of>
 inline constexpr bool is_unread<unread<Of>> = true;
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/element/expression.hpp>
 #include <tally/element/placeholder.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace op {
 /// A function declared with TALLY_FUNCTION, as an operation.
@@ -102,4 +102,4 @@ constexpr int arity_of() {
     return 0;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

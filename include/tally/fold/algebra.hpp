@@ -6,7 +6,7 @@
 
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class Op, class... Args>
 struct folded_call;
@@ -207,4 +207,4 @@ struct maybe_fold {
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/fold/moments.hpp>
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0::answers {
+namespace tally::v0::answers {
 
 /// What a node sees: the leaves, their states, and the summary of the read.
 template <class Leaves, class States>
@@ -127,4 +127,4 @@ struct otherwise {
   }
 };
 
-} // namespace tally::inline v0::answers
+} // namespace tally::v0::answers

@@ -8,7 +8,7 @@
 #include <tally/fold/fold.hpp>
 #include <tally/fold/min_max.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A value and the position where it stands (-1: nowhere yet).
 template <class T>
@@ -147,4 +147,4 @@ inline constexpr fold_of_one<end_operation<true>> first{};
 /// The last element that passes; of nothing, error empty_input.
 inline constexpr fold_of_one<end_operation<false>> last{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 enum class bit_rule { and_, or_, xor_ };
 
@@ -40,4 +40,4 @@ inline constexpr fold_of_one<bit_operation<bit_rule::or_>> bit_or{};
 /// The bits set in an odd number of elements; of nothing, none.
 inline constexpr fold_of_one<bit_operation<bit_rule::xor_>> bit_xor{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

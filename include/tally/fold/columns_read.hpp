@@ -6,7 +6,7 @@
 #include <tally/element/columns_named.hpp>
 #include <tally/fold/tree.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The columns that the folds of a program look at, a bit each.
 template <class Program>
@@ -50,4 +50,4 @@ constexpr auto program_reading(program<Columns, Leaves...> const& p) {
   return program<stl::remove_const_t<decltype(columns)>, Leaves...>{columns, p.extent, p.first, p.leaves};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/fold/algebra.hpp>
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// How many elements pass.
 struct count_monoid {
@@ -162,4 +162,4 @@ constexpr auto count_modulo(i64 m) { return fold_of_none<count_modulo_operation<
 /// Counting down from 0 through m - 1 modulo m (1 <= m < 2^32, else run throws zero_modulus), a u32.
 constexpr auto countdown_modulo(i64 m) { return fold_of_none<count_modulo_operation<false>>{{{}, detail::modulus_of(m)}, {}, {}}; }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -12,7 +12,7 @@
 #include <tally/fold/near_quotient.hpp>
 #include <tally/fold/sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Where the bits of products of Factors numbers of V lie, with room for 2^63 of them and a sign.
 template <class V, int Factors>
@@ -291,4 +291,4 @@ constexpr bool any_exact_leaf(pack<Leaves...> const*) {
 }
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

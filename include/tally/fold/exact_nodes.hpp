@@ -8,7 +8,7 @@
 #include <tally/fold/exact.hpp>
 #include <tally/fold/sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// Adds size * 2^(64 * at) `times` times, or subtracts it.
@@ -209,9 +209,9 @@ TALLY_HD __attribute__((noinline)) constexpr To exact_fourth_moment(exact_sum_st
   return rounded_quotient<To>(above, exact_range<V, 4>::lowest, multiplied(number2, number2));
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0
 
-namespace tally::inline v0::answers {
+namespace tally::v0::answers {
 
 /// The mean from an exact sum: one rounding instead of two.
 template <class Sum, class Count>
@@ -289,4 +289,4 @@ private:
   static constexpr int at = nth_t<K, Sums...>::index;
 };
 
-} // namespace tally::inline v0::answers
+} // namespace tally::v0::answers

@@ -8,7 +8,7 @@
 #include <tally/base/stl.hpp>
 #include <tally/base/two_sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class V>
 class expansion {
@@ -43,4 +43,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -9,7 +9,7 @@
 #include <tally/element/user_function.hpp>
 #include <tally/fold/monoid.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class Fold, class Value>
 struct or_else_fold;
@@ -124,4 +124,4 @@ struct fold_operation {
   constexpr Self ignoring_nan() const { return static_cast<Self const&>(*this); }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The operation may be regrouped: combine(combine(a, b), c) and combine(a, combine(b, c)) mean the same.
 struct associative_t {};
@@ -99,4 +99,4 @@ auto fold_of(Functions...) -> because::fold_of_needs_functions_of_its_state<beca
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

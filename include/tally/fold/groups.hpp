@@ -8,7 +8,7 @@
 #include <tally/element/column.hpp>
 #include <tally/element/expression.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 inline constexpr int max_axes = 8;
 inline constexpr int max_grid_columns = 8;
@@ -103,4 +103,4 @@ TALLY_INLINE constexpr auto row_at_place(pack<Columns...> const& columns, grid_p
   return detail::row_of_place(columns, at, element, indices_up_to<sizeof...(Columns)>{});
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

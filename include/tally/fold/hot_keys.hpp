@@ -7,7 +7,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Elements that are looked at. A key is hot that a 128th of them has.
 inline constexpr int sampled_elements = 2048, hot_in_sample = 16;
@@ -34,4 +34,4 @@ TALLY_INLINE constexpr u32 scattered(u32 bin) {
   return bin * 2654435769u >> 12;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <tally/element/expression.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// What a key is kept as: 32 bits at least.
 template <class K>
@@ -143,4 +143,4 @@ struct number_among {
 };
 } // namespace op
 
-} // namespace tally::inline v0
+} // namespace tally::v0

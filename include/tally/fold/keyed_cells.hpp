@@ -13,7 +13,7 @@
 #include <tally/fold/placed_words.hpp>
 #include <tally/fold/sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 enum class cell_kind {
   counted, ///< 64 bits; 32 where a block keeps them to itself
@@ -250,4 +250,4 @@ struct keys_beside {
   u32 shared_offset;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

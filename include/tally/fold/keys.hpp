@@ -8,7 +8,7 @@
 #include <tally/fold/columns_read.hpp>
 #include <tally/fold/groups.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 inline constexpr i64 most_bins = i64(1) << 31;
 
@@ -193,4 +193,4 @@ struct bin_beside {
 };
 } // namespace op
 
-} // namespace tally::inline v0
+} // namespace tally::v0

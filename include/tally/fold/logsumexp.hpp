@@ -7,7 +7,7 @@
 #include <tally/fold/fold.hpp>
 #include <tally/fold/min_max.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class A>
 struct logsumexp_monoid {
@@ -71,4 +71,4 @@ struct logsumexp_operation : fold_operation<logsumexp_operation<In>> {
 /// log(sum(exp(x))); of nothing, -infinity.
 inline constexpr fold_of_one<logsumexp_operation<>> logsumexp{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/fold/count.hpp>
 #include <tally/fold/sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace op {
 struct mean {
@@ -42,4 +42,4 @@ struct mean_fold : folded_call<op::mean, decltype(sum(_1)), fold_of_none<count_o
 /// The arithmetic mean.
 inline constexpr mean_fold mean{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/fold/algebra.hpp>
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The value no element is beyond; one quiet NaN stands for all.
 template <class T, bool Least>
@@ -129,4 +129,4 @@ struct minmax_fold : folded_call<op::make_minmax, decltype(min(_1)), decltype(ma
 /// The least and the greatest element, as .min and .max.
 inline constexpr minmax_fold minmax{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

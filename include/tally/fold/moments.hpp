@@ -7,7 +7,7 @@
 #include <tally/fold/algebra.hpp>
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// n, the mean, and the sums of powers of the deviations from it: power[0] is the sum of squares.
 template <class A, int K>
@@ -168,4 +168,4 @@ struct covariance_operation : fold_operation<covariance_operation<In>> {
 /// The covariance of two expressions (divides by n), by default of _1 and _2; of nothing, NaN.
 inline constexpr folding<covariance_operation<>, pack<placeholder<0>, placeholder<1>>> covariance{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 
 #include <tally/element/placeholder.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// What may be done to the order of combination.
 struct laws {
@@ -106,4 +106,4 @@ struct seen {
   constexpr auto lower(state const& s, summary of) const { return inner.lower(s.s, of); }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -9,7 +9,7 @@
 #include <tally/base/two_sum.hpp>
 #include <tally/element/math_exact.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// An exact sum that three numbers are, the first of which is at most a quarter of what there is, of a fold whose numbers were finite.
 template <class V>
@@ -136,4 +136,4 @@ TALLY_HD constexpr bool covariance_of_numbers(sum_of_numbers<V> const& sum_x, su
 }
 
 } // namespace detail
-} // namespace tally::inline v0
+} // namespace tally::v0

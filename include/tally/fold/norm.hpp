@@ -7,7 +7,7 @@
 #include <tally/fold/min_max.hpp>
 #include <tally/fold/sum.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace op {
 /// The P-th root.
@@ -83,4 +83,4 @@ struct norm_inf_fold : or_else_fold<decltype(max(abs(_1))), int> {
 };
 inline constexpr norm_inf_fold norm_inf{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/fold/placed_words.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A thread of either kernel has one each.
 inline constexpr int most_partitions = 1024, threads_of_partitions = most_partitions;
@@ -74,4 +74,4 @@ struct room_of_shares {
   u16 far[threads_of_partitions];
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/base/word_pair.hpp>
 #include <tally/fold/arg.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// The sooner, the greater; 0 is nowhere's.
@@ -59,4 +59,4 @@ template <class T>
 TALLY_INLINE constexpr placed<T> placed_of(word_pair const& w) { return {value_of_bits<T>(w.first), static_cast<i64>(w.second)}; }
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

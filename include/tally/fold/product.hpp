@@ -5,7 +5,7 @@
 
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Multiplication in Acc; in order for a user's type, whose product need not commute (a matrix).
 template <class Acc>
@@ -50,4 +50,4 @@ struct product_operation : fold_operation<product_operation<In>> {
 /// The product of the elements; of nothing, one.
 inline constexpr fold_of_one<product_operation<>> product{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/element/column.hpp>
 #include <tally/fold/monoid.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class M>
 inline constexpr bool monoid_is_lowerable = true;
@@ -93,4 +93,4 @@ struct program {
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

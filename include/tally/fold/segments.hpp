@@ -7,7 +7,7 @@
 #include <tally/fold/groups.hpp>
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Offsets in host or device memory: one more of them than there are segments, or room for so many, of which *count are there.
 template <class Offset>
@@ -62,4 +62,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

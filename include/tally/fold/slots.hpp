@@ -7,7 +7,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The digits of the numbers [0, slots], the last of which is that of no slot: as few as there can be, and those as short.
 inline constexpr int least_bits_of_digit = 8, most_bits_of_digit = 10;
@@ -75,4 +75,4 @@ struct slot_sort {
   TALLY_INLINE constexpr void* next() const { return moved[pass & 1]; }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/base/two_sum.hpp>
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Addition in Acc.
 template <class Acc>
@@ -126,4 +126,4 @@ struct sum_operation : fold_operation<sum_operation<In, Form>> {
 /// The sum of the elements; of nothing, zero.
 inline constexpr fold_of_one<sum_operation<>> sum{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

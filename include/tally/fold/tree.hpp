@@ -13,7 +13,7 @@
 #include <tally/element/unread.hpp>
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The shape of a leaf: 32 groups of `group` neighbouring lanes, `rows` times.
 struct leaf_shape {
@@ -82,4 +82,4 @@ struct neighbour_stack {
 /// Elements of a group that lanes of registers may fold before they become a state: as many as a float counts.
 inline constexpr i64 elements_counted_in_lanes = i64(1) << 24;
 
-} // namespace tally::inline v0
+} // namespace tally::v0

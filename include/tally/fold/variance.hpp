@@ -8,7 +8,7 @@
 #include <tally/fold/algebra.hpp>
 #include <tally/fold/fold.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Number, mean and sum of squared deviations of some elements, in A.
 template <class A>
@@ -139,4 +139,4 @@ inline constexpr deviation_fold<op::variance<1>> sample_variance{};
 /// The square root of the variance; of nothing, NaN.
 inline constexpr deviation_fold<op::stddev> stddev{};
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -15,7 +15,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/axes_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What a thread of a strip knows: where its groups begin and which lanes of a leaf are its own.
 template <axes_plan P, class Program>
@@ -363,4 +363,4 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

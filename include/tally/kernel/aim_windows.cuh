@@ -7,7 +7,7 @@
 #include <tally/kernel/bin_of.cuh>
 #include <tally/kernel/sum_windows.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What is said of a window whose sum has more elsewhere than is worth a bit for every slot: one in far_of_sample of a sample.
 inline constexpr u32 is_scattered = 1u << 16;
@@ -65,4 +65,4 @@ __device__ void aim_windows(u32* windows, unsigned* room, Where const& where, Pr
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

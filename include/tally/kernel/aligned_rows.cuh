@@ -7,7 +7,7 @@
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/load.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Elements [first, first + Group) of a column.
 template <int Group, class Column>
@@ -81,4 +81,4 @@ __device__ __forceinline__ bool are_aligned(Program const& p, i64 begin) {
   return aligned;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

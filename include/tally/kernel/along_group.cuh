@@ -9,7 +9,7 @@
 #include <tally/kernel/chunks.cuh>
 #include <tally/kernel/leaf_along.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Where group g begins.
 template <axes_plan P, class Program>
@@ -268,4 +268,4 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
     fold_long_groups<P>(p, at, cut, nodes, to, meeting);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

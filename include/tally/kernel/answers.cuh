@@ -7,7 +7,7 @@
 #include <tally/fold/exact_nodes.hpp>
 #include <tally/plan/group_facts.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What answer node I of Nodes gives over a program.
 template <class Node, class Program>
@@ -56,4 +56,4 @@ __device__ __forceinline__ void write_answers_beside(Program const& p, pack<Node
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

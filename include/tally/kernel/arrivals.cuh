@@ -6,7 +6,7 @@
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/primitive/bulk_group.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The folding threads of a block meet: what they wrote can be read, and be followed by what the bulk engine writes.
 __device__ __forceinline__ void folding_threads_meet() {
@@ -22,4 +22,4 @@ __device__ __forceinline__ u32 count_around(u32* counter, u32 most) {
   return before;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/fold/folds.hpp>
 #include <tally/kernel/warp_parts.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The item that a part belongs to: the last one whose first part is not behind it.
 __device__ __forceinline__ i64 item_of_part(i64 const* first_part, i64 items, i64 part, int lane) {
@@ -44,4 +44,4 @@ __global__ void __launch_bounds__(P.threads_per_block())
     answers[item] = s;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

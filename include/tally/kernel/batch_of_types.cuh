@@ -8,7 +8,7 @@
 #include <tally/kernel/warp_parts.cuh>
 #include <tally/plan/batch_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Folds all programs, each by a plan; the states of one lie in `answers` where its cut says.
 template <class Programs, segments_plan... Ps>
@@ -38,4 +38,4 @@ __global__ void __launch_bounds__(threads_of_batch)
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

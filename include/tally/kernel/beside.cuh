@@ -4,7 +4,7 @@
 // includes only if there are any. Layer 4.
 #pragma once
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class... Keys>
 struct tables_beside;
@@ -19,4 +19,4 @@ struct tables_beside<> {
   __device__ __forceinline__ void add_warp(RowAt const&) const {}
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

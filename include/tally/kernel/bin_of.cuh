@@ -5,7 +5,7 @@
 
 #include <tally/fold/keys.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The bin of a row, if it is in one, and whether it passes with a key that names none.
 struct row_in_bins {
@@ -30,4 +30,4 @@ __device__ __forceinline__ i64 bin_of(Where const& where, Row const& r, u64* str
   return at.inside ? at.bin : -1;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

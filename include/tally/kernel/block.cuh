@@ -10,7 +10,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// CUB's algorithm for one state per thread: kernel/block_cub.cuh.
 template <class State, int Threads, block_algorithm Algorithm>
@@ -117,4 +117,4 @@ __device__ __forceinline__ void combine_with_cub(Program const& p, typename Prog
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

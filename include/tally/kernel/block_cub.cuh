@@ -7,7 +7,7 @@
 
 #include <tally/kernel/block.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 constexpr cub::BlockReduceAlgorithm cub_name(block_algorithm a) {
   return a == block_algorithm::warp_reductions ? cub::BLOCK_REDUCE_WARP_REDUCTIONS
@@ -28,4 +28,4 @@ struct cub_block {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

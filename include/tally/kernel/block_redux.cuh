@@ -7,7 +7,7 @@
 #include <tally/kernel/block.cuh>
 #include <tally/plan/combinable.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class M>
 struct redux_warp {
@@ -32,4 +32,4 @@ struct redux_warp {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 #include <tally/kernel/keyed_read.cuh>
 #include <tally/kernel/keys_in_one_cluster.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <keys_plan P, class Where, class Program, class Nodes>
 __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocessor)
@@ -27,4 +27,4 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
     read.close(thread, threads, nodes, out);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

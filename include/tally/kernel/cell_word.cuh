@@ -7,7 +7,7 @@
 #include <tally/primitive/pair.cuh>
 #include <tally/primitive/window.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 using primitive::operation, primitive::halves;
 
@@ -96,4 +96,4 @@ __device__ __forceinline__ void fold_neighbours_into(T* at, T const (&v)[V]) {
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

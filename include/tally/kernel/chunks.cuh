@@ -11,7 +11,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/axes_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Where the states of chunks are, level behind level (partials_of_levels), and how many have arrived in every bunch of every set
 /// (bunches_of_levels zeros a set).
@@ -161,4 +161,4 @@ __device__ __forceinline__ void meet_in_chunks(Program const& p, axes_layout con
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -11,7 +11,7 @@
 #include <tally/plan/combinable.hpp>
 #include <tally/primitive/cluster_push.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline constexpr int most_blocks_of_cluster = 8; ///< the size that every chip with clusters takes
 
@@ -141,4 +141,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

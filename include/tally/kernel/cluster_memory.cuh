@@ -6,7 +6,7 @@
 #include <tally/primitive/barrier.cuh>
 #include <tally/primitive/place.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The number of the running block in its cluster.
 __device__ __forceinline__ unsigned rank_in_cluster() { return primitive::own_rank(); }
@@ -31,4 +31,4 @@ __device__ __forceinline__ bool add_unless_taken(float* at, float value) {
   return atomicCAS(bits, before, __float_as_uint(__uint_as_float(before) + value)) == before;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

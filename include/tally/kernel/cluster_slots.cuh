@@ -7,7 +7,7 @@
 #include <tally/kernel/cluster_memory.cuh>
 #include <tally/plan/keys_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <keys_plan P>
 struct cluster_slots {
@@ -20,4 +20,4 @@ struct cluster_slots {
   __device__ __forceinline__ static char* with(unsigned s, char* own) { return memory_of_block(rank_of(s), own); }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

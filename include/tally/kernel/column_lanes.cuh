@@ -8,7 +8,7 @@
 #include <tally/kernel/even_states.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// How states move where all leaves are whole, and where they may not be.
 template <bool Whole, class Leaf>
@@ -114,4 +114,4 @@ __device__ __forceinline__ void for_each_in_fours(int count, F const& f) {
     f(i);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Asks for Bytes bytes; both addresses are multiples of that.
 template <int Bytes>
@@ -26,4 +26,4 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Open) : "memory");
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 __device__ __forceinline__ u32 address_in_shared(char const* place) { return static_cast<u32>(__cvta_generic_to_shared(place)); }
 /// The address of a place in shared memory, in a register that compilers keep instead of making it again in every branch.
@@ -23,4 +23,4 @@ __device__ __forceinline__ void count_at(u32 address, bool counts) {
                "}" ::"r"(address), "r"(u32(counts)) : "memory");
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 #include <tally/kernel/keyed_cells.cuh>
 #include <tally/kernel/whole_number.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The digits of an exact sum; their carries stay where they are until the sum is read.
 template <class M, owner Of, class Word>
@@ -154,4 +154,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -9,7 +9,7 @@
 #include <tally/kernel/strip.cuh>
 #include <tally/plan/group_facts.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Strip k of the rows: its place, its first element, and how many elements it has; 0 beyond the last.
 template <int Columns>
@@ -79,4 +79,4 @@ __global__ void __launch_bounds__(P.threads_per_block())
     });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

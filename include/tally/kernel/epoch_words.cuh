@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 __device__ __forceinline__ void store_word(u64* to, u32 word, u32 epoch) {
   u64 const both = (u64(epoch) << 32) | word;
@@ -23,4 +23,4 @@ __device__ __forceinline__ u32 await_word(u64 const* from, u64 both, u32 epoch) 
   return u32(both);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

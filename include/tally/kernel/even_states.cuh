@@ -8,7 +8,7 @@
 
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A fold's states as they are, whatever they hold.
 template <class Leaf>
@@ -51,4 +51,4 @@ constexpr bool any_counted(program<Columns, Leaves...> const*) {
   return (false || ... || even_states<Leaves>::counted);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -11,7 +11,7 @@
 #include <tally/kernel/sum_of_warp.cuh>
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Digits of one exact sum for every warp of a block.
 template <exact_monoid M, int Warps>
@@ -217,4 +217,4 @@ struct exact_lanes {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/across_groups.cuh>
 #include <tally/kernel/exact_thread.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <axes_plan P, class Columns, class... Leaves>
 struct strip_in_windows<P, program<Columns, Leaves...>> {
@@ -52,4 +52,4 @@ struct strip_in_windows<P, program<Columns, Leaves...>> {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -8,7 +8,7 @@
 #include <tally/kernel/exact.cuh>
 #include <tally/kernel/leaf.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// An exact sum, whose lanes are the window of a thread and the digits of a warp.
 template <plan P, class Leaf, int Slot>
@@ -98,4 +98,4 @@ __device__ __forceinline__ void close_in_rooms(Folds& folds, Leaves const& l) {
   each_exact(folds, l, [](auto& fold, auto const&) { fold.lanes.close(); });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

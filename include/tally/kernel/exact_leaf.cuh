@@ -8,7 +8,7 @@
 #include <tally/kernel/exact_fold.cuh>
 #include <tally/kernel/partials.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class... Leaves>
 constexpr bool any_exact_sum(pack<Leaves...> const*) {
@@ -216,4 +216,4 @@ __device__ __forceinline__ bool meet_exactly(program<Columns, Leaves...> const& 
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -10,7 +10,7 @@
 #include <tally/kernel/near_folds.cuh>
 #include <tally/kernel/segments.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A leaf of a program whose rows have positions in the source: what a fold calls the position of a row is counted from `first` on.
 template <class Leaf>
@@ -180,4 +180,4 @@ struct windows_of<P, program<pack<Columns...>, Leaves...>> {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -8,7 +8,7 @@
 #include <tally/kernel/exact_window.cuh>
 #include <tally/kernel/states_beside.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Adds x * 2^at to a wide integer; rare, so its code stands once.
 template <int Words>
@@ -173,4 +173,4 @@ struct thread_folds<V, program<pack<Columns...>, Leaves...>> {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

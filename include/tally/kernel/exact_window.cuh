@@ -7,7 +7,7 @@
 
 #include <tally/fold/exact.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// At most 27 bits of an element, times 2^at: what the slow way adds. Calls add(bits, at, negative) for each piece.
 template <exact_monoid M, class Add>
@@ -237,4 +237,4 @@ __device__ __forceinline__ void aim_below(Window& w, u32 key, int room) {
   w.aim(at < Window::lowest_base ? Window::lowest_base : at > Window::highest_base ? Window::highest_base : at);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

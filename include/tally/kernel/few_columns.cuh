@@ -11,7 +11,7 @@
 #include <tally/kernel/mixed_meeting.cuh>
 #include <tally/kernel/shared_room.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Takes what `mixed` does, of a matrix alone.
 template <mixed_plan P, class Columns, class ColumnNodes, class Rows, class RowNodes, class Total, class Result>
@@ -43,4 +43,4 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
     meet_whole<P>(total, cut, room_for, 0, slot, room, to_total);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/mixed_whole.cuh>
 #include <tally/kernel/tile.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What a block of the route knows of its tiles. A piece of one is the rows of all lanes of one band, rows_of_lane of each.
 template <mixed_plan P, class Program>
@@ -304,4 +304,4 @@ __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const
       to.columns[i64(slot) * C + c] = fold_in_order<Program>(combine, bands, [&](int b) { return of_bands[b * C + c]; });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

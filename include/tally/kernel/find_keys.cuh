@@ -12,7 +12,7 @@
 #include <tally/kernel/sort_keys.cuh>
 #include <tally/plan/keys_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The entries of a table that all threads fill.
 template <class Word>
@@ -149,4 +149,4 @@ __global__ void __launch_bounds__(P.threads_per_block)
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

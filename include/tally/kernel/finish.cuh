@@ -9,7 +9,7 @@
 #include <tally/kernel/answers.cuh>
 #include <tally/kernel/leaving.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class Nodes>
 struct leaving<answers_at<Nodes>> {
@@ -27,4 +27,4 @@ __global__ void finish(__grid_constant__ Program const p, __grid_constant__ Node
     write_answers(p, nodes, s, p.extent, to, g);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -10,7 +10,7 @@
 #include <tally/kernel/keyed_read.cuh>
 #include <tally/kernel/partition.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <partitioned_keys_plan P, class Where, class Program>
 class partitions_fold;
@@ -249,4 +249,4 @@ __global__ void __launch_bounds__(P.table.threads_per_block, 1)
     read.close(thread, threads, nodes, out);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -9,7 +9,7 @@
 #include <tally/kernel/sorted_places.cuh>
 #include <tally/plan/sorted_keys_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Rows of a slot.
 template <sorted_keys_plan P, class Program>
@@ -77,4 +77,4 @@ __global__ void __launch_bounds__(P.folds.threads_per_block(), P.folds.blocks_pe
   fold_segments<P.folds>(whole_grid{}, all, tiles);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

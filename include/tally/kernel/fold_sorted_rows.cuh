@@ -16,7 +16,7 @@
 #include <tally/kernel/sorted_places.cuh>
 #include <tally/plan/sorted_rows_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A cell of a slot and a column.
 template <class Cell>
@@ -383,4 +383,4 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
     read.close(thread / P.threads_per_row, threads / P.threads_per_row);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

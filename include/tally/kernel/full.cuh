@@ -12,7 +12,7 @@
 #include <tally/kernel/leaving.cuh>
 #include <tally/kernel/partials.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Which folds bring the state of a whole warp in lane 0, instead of one state per thread.
 template <plan P, class Program>
@@ -139,4 +139,4 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   fold_whole<P>(whole_grid{}, p, n, leaf, ws, ahead, result, tables);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

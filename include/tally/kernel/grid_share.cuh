@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 struct whole_grid {
   __device__ __forceinline__ static u32 block() { return blockIdx.x; }
@@ -18,4 +18,4 @@ struct share_of_grid {
   __device__ __forceinline__ u32 blocks() const { return of; }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

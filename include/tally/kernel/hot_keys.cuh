@@ -6,7 +6,7 @@
 
 #include <tally/fold/hot_keys.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The hot keys as a block knows them, at most Keys.
 template <int Keys>
@@ -66,4 +66,4 @@ __device__ void find_hot_keys(u64* found, unsigned* room, i64 elements, BinAt co
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

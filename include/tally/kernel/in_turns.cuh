@@ -9,7 +9,7 @@
 #include <tally/kernel/segments.cuh>
 #include <tally/plan/turns_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The argument for one read by segment, which its plan goes with.
 template <segments_plan P, class Program, class Nodes, class Offset>
@@ -77,4 +77,4 @@ __global__ void __launch_bounds__(all_segments<Segments>::threads, blocks_of_tur
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -13,7 +13,7 @@
 #include <tally/kernel/words_in_bulk.cuh>
 #include <tally/plan/combinable.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 namespace cells {
 /// Indices are of 32 bits in shared memory.
@@ -340,4 +340,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -11,7 +11,7 @@
 #include <tally/kernel/keyed_walk.cuh>
 #include <tally/primitive/prefetch.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Whether the values of an expression are made, one by one, of numbers of another type than the word that is folded: each has a register of its own
 /// then, and goes to `red` alone; what was loaded as it is stands in pairs. Instructions of the machine code of sm_90, in pairs and alone, 2026-11-25:
@@ -164,7 +164,7 @@ private:
     }
   }
   __device__ __forceinline__ char* copies_of(int i) const { return static_cast<char*>(to.copies[i]); }
-  __device__ __forceinline__ i64 copied_slots() const { return tally::copied_slots(P, slots, at.groups); }
+  __device__ __forceinline__ i64 copied_slots() const { return tally::v0::copied_slots(P, slots, at.groups); }
 
   /// A slot in the cells of all, or in copies of them.
   struct place_of_slot {
@@ -313,4 +313,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

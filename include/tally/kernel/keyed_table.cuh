@@ -15,7 +15,7 @@
 #include <tally/kernel/warp_of_few_slots.cuh>
 #include <tally/plan/keys_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// SlotsOfPartition: that a block has to itself for a while, from `first` on; 0: it has the same for as long as it runs.
 template <keys_plan P, class Program, int SlotsOfPartition = 0>
@@ -457,4 +457,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

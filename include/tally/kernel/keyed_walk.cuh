@@ -8,7 +8,7 @@
 #include <tally/fold/program.hpp>
 #include <tally/kernel/load.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// How neighbouring elements of one column are loaded: at once, as one that is the same for all, or one by one.
 enum class loaded_as { together, same, apart };
@@ -208,4 +208,4 @@ struct keyed_walk<V, U, Wanted, program<pack<Columns...>, Leaves...>, OnRows, St
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -9,7 +9,7 @@
 #include <tally/kernel/bin_of.cuh>
 #include <tally/kernel/keyed_table.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The argument of a kernel for one of them, which its plan goes with.
 template <keys_plan P, class Where, class Program>
@@ -96,4 +96,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/kernel/keyed_read.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Behind a block's table: its first stray position, as keyed_memory has it, and in the first block those of all.
 struct told_in_cluster {
@@ -92,4 +92,4 @@ __device__ __forceinline__ void answer_in_one_cluster(Where const& where, Progra
   keys(where, p, at, own, table, told).run(nodes, out, stray);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

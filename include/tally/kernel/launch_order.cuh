@@ -8,7 +8,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Where the launches of a stream leave their marks, null where the host knows what is in front, as in a graph, and no mark is left; what tells this
 /// launch from any other of the process; and how many blocks may read ahead, of those that run at once: none where what they read may not be there.
@@ -67,4 +67,4 @@ __device__ __forceinline__ bool begins_ahead(launch_order const& o, bool by_copy
   return ahead;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

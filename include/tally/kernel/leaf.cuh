@@ -10,7 +10,7 @@
 #include <tally/kernel/load_grid.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Rows of a leaf in registers, column by column.
 template <plan P, int Rows, int I, class... Columns>
@@ -330,4 +330,4 @@ __device__ __forceinline__ auto fold_freely(program<Columns, Leaves...> const& p
   return folds.close_freely(p.leaves);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

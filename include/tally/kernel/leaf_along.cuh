@@ -12,7 +12,7 @@
 #include <tally/kernel/strip.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Neighbouring lanes of a leaf that one thread holds.
 template <axes_plan P>
@@ -266,4 +266,4 @@ struct leaves_meet {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

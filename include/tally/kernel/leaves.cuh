@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Leaves straight from memory.
 template <plan P, class Program>
@@ -31,4 +31,4 @@ struct ring_leaves;
 template <plan P, class Program>
 using leaves_of_warp = cuda::std::conditional_t<(P.stages > 0), ring_leaves<P, Program>, direct_leaves<P, Program>>;
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// leave(program, states, where, which), of which there are several where answers are. kernel/finish.cuh makes answers.
 template <class Result>
@@ -19,4 +19,4 @@ struct leaving<States*> {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What one access of Bytes bytes, a power of two up to 16, moves.
 template <int Bytes>
@@ -144,4 +144,4 @@ struct loaded<P, Rows, Column, Choice> {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/kernel/load.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// As many elements further on, row by row: how far along every axis, and in memory.
 template <memory_column Column>
@@ -221,4 +221,4 @@ struct loaded<P, Rows, Column, Choice> : registers<P, Rows, typename Column::val
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -10,7 +10,7 @@
 #include <tally/kernel/narrow_unit.cuh>
 #include <tally/kernel/shared_room.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The folds of the whole, or none of them.
 template <bool All, class Columns, class... Leaves>
@@ -88,4 +88,4 @@ __global__ void __launch_bounds__(mixed_threads, P.blocks_per_multiprocessor)
       meet_total(slot / cut.slots_of_run);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

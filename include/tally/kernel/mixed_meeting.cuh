@@ -12,7 +12,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/mixed_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Memory for the states of units (any bytes) and counters (zeros).
 struct mixed_places {
@@ -229,4 +229,4 @@ __device__ __forceinline__ void meet_columns(Columns const& down, mixed_cut cons
       [&](i64 column, typename Columns::states const& s) { done(s, column); });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

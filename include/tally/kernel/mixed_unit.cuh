@@ -10,7 +10,7 @@
 #include <tally/kernel/mixed_whole.cuh>
 #include <tally/kernel/tile.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The leaf of one row: its states in lane 0 of the warp. `Own` folds call their place by its column, the others by that in the whole.
 template <mixed_plan P, bool Whole, int Own, class... Columns, class... Leaves>
@@ -198,4 +198,4 @@ __device__ __forceinline__ void fold_unit(Program const& down, Along const& alon
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

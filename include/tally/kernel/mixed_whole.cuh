@@ -10,7 +10,7 @@
 #include <tally/kernel/tile.cuh>
 #include <tally/kernel/warp_leaf.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// V neighbours of the whole in one column, which are at a position: from a tile's row where they lie inside it, else from memory.
 template <mixed_plan P, int I, int V, int Width, class Column>
@@ -178,4 +178,4 @@ __device__ __forceinline__ void meet_whole(Total const& total, mixed_cut const& 
     leaving<Result>::leave(total, all, to_total, first_matrix);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/kernel/mixed_unit.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What a narrow unit's warps share: of a tile's rows, each has those of one lane, and folds some of them along the row.
 template <mixed_plan P, class Program>
@@ -172,4 +172,4 @@ __device__ __forceinline__ void fold_narrow_unit(Program const& down, Along cons
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -8,7 +8,7 @@
 #include <tally/kernel/exact_thread.cuh>
 #include <tally/kernel/near_sums.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class M>
 inline constexpr bool is_near_sum = false;
@@ -108,4 +108,4 @@ private:
   pack<near_fold<Leaves>...> folds_;
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

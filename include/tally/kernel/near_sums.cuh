@@ -8,7 +8,7 @@
 #include <tally/fold/expansion.hpp>
 #include <tally/kernel/exact_window.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <exact_monoid M>
 class near_sum {
@@ -99,4 +99,4 @@ private:
   expansion<held> sum_;
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -13,7 +13,7 @@
 #include <tally/kernel/warp_leaf.cuh>
 #include <tally/plan/one_segment_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The states of a block's warps, which take turns in two rooms: while one is read the other is written.
 template <one_segment_plan P, class Program>
@@ -189,4 +189,4 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -9,7 +9,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class... States>
 constexpr int words_of_states(pack<States...> const*) {
@@ -79,4 +79,4 @@ __device__ __forceinline__ bool meet_parts(Program const& p, meeting_room<Progra
   return true;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -11,7 +11,7 @@
 #include <tally/kernel/grid_share.cuh>
 #include <tally/kernel/shown_states.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// From the fresh states of the first `holders` threads of every block to one of the grid: true in the block whose thread 0
 /// then has it. All levels run the same instructions, which are in the multiprocessor's cache by the time the last block
@@ -47,4 +47,4 @@ __device__ __forceinline__ bool meet(Grid const& grid, Program const& p, typenam
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

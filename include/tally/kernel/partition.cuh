@@ -16,7 +16,7 @@
 #include <tally/plan/partitioned_keys_plan.hpp>
 #include <tally/primitive/store_ring.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The columns that travel with an element: those that folds look at. Each has its bytes behind those of the columns in front of it.
 template <class Program>
@@ -154,4 +154,4 @@ __global__ void __launch_bounds__(P.threads_per_block, 1)
   partitioner<P, Where, Program>{where, p, to, stray, table}.run();
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/kernel/keyed_cells.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A value and its place in one word. Most elements are no better than what is there, which a look says without an atomic.
 template <class M, owner Of>
@@ -71,4 +71,4 @@ private:
 template <class M, owner Of>
 struct keyed_cell<M, Of, typename M::state, cell_kind::placed> : keyed_cell<M, Of, typename M::state, cell_kind::locked> {};
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

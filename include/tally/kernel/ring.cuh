@@ -11,7 +11,7 @@
 #include <tally/fold/program.hpp>
 #include <tally/kernel/load.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Bytes of one leaf of the columns a plan loads through the ring.
 template <plan P, class... Columns>
@@ -106,4 +106,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/rows_with_let.cuh>
 #include <tally/primitive/prefetch.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Asks for the whole pieces of 16 bytes among n elements.
 template <class T>
@@ -34,4 +34,4 @@ __device__ __forceinline__ void ask_for_row(leaf_on_chip<P, Base> const& held, B
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/cluster_memory.cuh>
 #include <tally/kernel/rows_with_let.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// At the beginning of the kernel: the memory of a block is there once the block has begun.
 template <int Blocks>
@@ -27,4 +27,4 @@ __device__ __forceinline__ State meet_in_cluster(Combine const& combine, State c
   return combine_lanes<Blocks>(combine, reinterpret_cast<State const*>(room)[lane < Blocks ? lane : 0], Blocks, lane);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

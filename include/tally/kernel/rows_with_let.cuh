@@ -10,7 +10,7 @@
 #include <tally/kernel/along_group.cuh>
 #include <tally/kernel/store.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A row beside further values: the answers of its lets, a kept part.
 template <class... Ts, class... More>
@@ -321,4 +321,4 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   });
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

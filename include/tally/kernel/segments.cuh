@@ -17,7 +17,7 @@
 #include <tally/kernel/warp_leaf.cuh>
 #include <tally/plan/segments_read.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A column's part of a tile. Between groups of eight elements there is a gap, so that lanes that read eight each meet different banks.
 template <segments_plan P, class Column>
@@ -465,4 +465,4 @@ __global__ void __launch_bounds__(P.threads_per_block(), P.blocks_per_multiproce
   read_segments<P>(whole_grid{}, r, tiles);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

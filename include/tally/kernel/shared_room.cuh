@@ -5,7 +5,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Where it begins: at a multiple of 128 bytes.
 __device__ __forceinline__ unsigned char* room_of_block() {
@@ -13,4 +13,4 @@ __device__ __forceinline__ unsigned char* room_of_block() {
   return room;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/warp_tree.cuh>
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The longest segment that lanes of one warp fold as one straight tree.
 template <segments_plan P, class Program>
@@ -148,4 +148,4 @@ __device__ __forceinline__ int fold_short_run(All const& all, i64 s, int i, int 
   return count;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

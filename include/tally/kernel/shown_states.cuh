@@ -8,7 +8,7 @@
 #include <tally/kernel/epoch_words.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The workspace that runs share: the epoch of the last finished one, then words of partials, one after the other.
 struct partials_view {
@@ -99,4 +99,4 @@ __device__ __forceinline__ typename Program::states collect(Program const&, u64 
   return s;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -11,7 +11,7 @@
 #include <tally/kernel/sort_slots.cuh>
 #include <tally/kernel/sorted_places.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Notes slots, and counts them for the first pass.
 template <slot_sort_plan P, class Where, class Program>
@@ -78,4 +78,4 @@ __global__ void __launch_bounds__(P.threads_per_block, P.blocks_per_multiprocess
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

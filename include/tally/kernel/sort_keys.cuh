@@ -7,7 +7,7 @@
 
 #include <tally/fold/key_table.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <class Key>
 struct key_sorter {
@@ -56,4 +56,4 @@ struct key_sorter {
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

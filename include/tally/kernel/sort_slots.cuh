@@ -10,7 +10,7 @@
 #include <tally/kernel/sum_of_block.cuh>
 #include <tally/plan/slot_sort_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Which lanes of the warp have the same digit.
 template <int Bits>
@@ -259,4 +259,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -8,7 +8,7 @@
 #include <tally/fold/slots.hpp>
 #include <tally/plan/slot_sort_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <slot_sort_plan P>
 using sorted_number = cuda::std::conditional_t<P.wide_numbers, unsigned long long, unsigned>;
@@ -40,4 +40,4 @@ __device__ __forceinline__ grid_place<Columns> place_of_number(axes_layout const
   return p;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

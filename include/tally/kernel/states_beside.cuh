@@ -3,7 +3,7 @@
 // States of neighbouring groups, side by side in one thread. Layer 4.
 #pragma once
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The states of V neighbouring groups.
 template <class State, int V>
@@ -24,4 +24,4 @@ struct combine_beside {
   __device__ __forceinline__ states operator()(states const& a, states const& b, int) const { return (*this)(a, b); }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

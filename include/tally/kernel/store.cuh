@@ -6,7 +6,7 @@
 #include <tally/fold/answer_nodes.hpp>
 #include <tally/kernel/load.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The I-th of some numbers.
 template <int I, int... Of>
@@ -70,4 +70,4 @@ __device__ __forceinline__ void store_one_by_one(T* to, T const (&v)[V], int lef
   __syncwarp();
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -8,7 +8,7 @@
 #include <tally/kernel/load.cuh>
 #include <tally/plan/axes_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Which columns of groups are loaded: those that change along a group, those that last all along it, or all.
 enum class loaded_columns { passing, lasting, all };
@@ -267,4 +267,4 @@ __device__ __forceinline__ strip_rows<P, 0, Count, V, Columns...> strip_of(pack<
   return {};
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// What the lanes of a warp up to this one have together.
 template <class T>
@@ -32,4 +32,4 @@ __device__ __forceinline__ T sum_in_front(T own, T (&sums)[Warps]) {
   return before;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

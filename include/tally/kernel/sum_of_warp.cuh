@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline constexpr u32 whole_warp = 0xffffffffu;
 
@@ -60,4 +60,4 @@ __device__ __forceinline__ two_words sum_of_warp(two_words const& x) {
   return {low, (middle >> (64 - 2 * bits)) + upper + u64(low < lower)};
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -6,7 +6,7 @@
 
 #include <tally/kernel/digit_cells.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The cell of all of one fold, of a slot that has bits in no window, the first of its digits being there.
 struct cell_of_all {
@@ -193,4 +193,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

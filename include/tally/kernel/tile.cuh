@@ -14,7 +14,7 @@
 #include <tally/plan/mixed_plan.hpp>
 #include <tally/primitive/load_ring.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Bytes of one row of a tile in column I of the source: none of a column that stands.
 template <mixed_plan P, int I, int Width, class Column>
@@ -273,4 +273,4 @@ __device__ __forceinline__ void read_tiles(Columns const& columns, mixed_cut con
   }
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/plan/mixed_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// The rows of a tile of Lanes lanes, neighbours: of every lane the first, then of every lane the second, which is `apart` rows behind it.
 template <int Lanes>
@@ -70,4 +70,4 @@ struct rows_in_column {
   __device__ __forceinline__ u32 later_by_lane() const { return Lanes == 1 ? 0 : u32(apart.lane) % bytes_of_piece; }
 };
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

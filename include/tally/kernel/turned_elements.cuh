@@ -8,7 +8,7 @@
 #include <tally/kernel/elements.cuh>
 #include <tally/primitive/store_rows.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A tile of a plan, and where it is: neighbours of a thread lie across, neighbouring threads along the axis that memory follows.
 template <axes_plan P, int Columns>
@@ -138,4 +138,4 @@ __global__ void __launch_bounds__(P.threads_per_block())
     ring.finish();
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

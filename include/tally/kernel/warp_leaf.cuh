@@ -7,7 +7,7 @@
 #include <tally/fold/tree.hpp>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Whether a thread holds neighbouring lanes of a source.
 template <class Source>
@@ -183,4 +183,4 @@ __device__ __forceinline__ typename Program::states fold_leaves_by_warp(Program 
   return s;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 #include <tally/kernel/digit_cells.cuh>
 #include <tally/kernel/warp_tree.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Whether a warp folds elements of M by itself, and lanes that add to one of its cells wait for each other: in shared memory where it compares and swaps, or another
 /// block has it; and, of the least and greatest, where what a block has not kept goes to global memory, for there nobody looks first whether it is better.
@@ -114,4 +114,4 @@ __device__ __forceinline__ auto fold_warp(Leaf const& l, RowAt const& row_at, Ta
   return root_of_warp(m, s);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

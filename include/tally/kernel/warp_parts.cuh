@@ -8,7 +8,7 @@
 #include <tally/kernel/warp_leaf.cuh>
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// Folds part k of the `parts` of a program by a warp. True in the one warp whose lane 0 then has the states of all in s; place(level, k) is where
 /// node k of a level of them meets others.
@@ -20,4 +20,4 @@ __device__ __forceinline__ bool fold_part(Program const& p, meeting_room<Program
   return meet_parts(p, room, parts, k, lane, s, place);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

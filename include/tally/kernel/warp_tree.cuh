@@ -7,7 +7,7 @@
 
 #include <tally/kernel/words.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// States of more words than this are combined in loops, not in unrolled steps: instructions that are fetched for the first
 /// time cost more than the loop does.
@@ -185,4 +185,4 @@ private:
 /// The logarithm of a power of two.
 constexpr int levels_of(int power_of_two) { return power_of_two > 1 ? 1 + levels_of(power_of_two / 2) : 0; }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

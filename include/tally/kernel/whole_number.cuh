@@ -6,7 +6,7 @@
 #include <tally/fold/keyed_cells.hpp>
 #include <tally/kernel/sum_of_warp.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A number or product as a whole number of 128 bits: sign and fraction * 2^bit.
 struct whole_number {
@@ -164,4 +164,4 @@ __device__ __forceinline__ void add_up_warp(numbers_of_lane<exact_sum_monoid<flo
   } while (__any_sync(whole_warp, others != 0));
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 /// A state of more words than this lies in memory of its thread, and steps that are written out for every element it takes, or every word that it
 /// waits for, take a compiler seconds: one segment of exact products of doubles 22 s, in loops 12 s; exact sums of four powers beside a maximum 10.5 and
@@ -68,4 +68,4 @@ __device__ __forceinline__ State shuffled_from(State const& s, int lane) {
   return w.state();
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

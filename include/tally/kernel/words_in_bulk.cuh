@@ -6,7 +6,7 @@
 
 #include <tally/primitive/bulk_reduce.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 using primitive::operation;
 
@@ -31,4 +31,4 @@ __device__ __forceinline__ void wait_for_words() {
   primitive::wait_bulk_groups();
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

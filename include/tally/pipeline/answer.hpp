@@ -21,19 +21,19 @@
 #include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/reduce.hpp>
 
-namespace tally::inline v0::answers {
+namespace tally::v0::answers {
 /// Which sums of powers may take the place of a fold: up to squares, or also those of third and fourth powers.
 enum class powers { squares, all };
 template <class Pipe, powers Kept = powers::all>
 struct exactly;
-} // namespace tally::inline v0::answers
+} // namespace tally::v0::answers
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 template <class Pipe, answers::powers Kept>
 struct row_type<answers::exactly<Pipe, Kept>> : row_type<Pipe> {};
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail
 
-namespace tally::inline v0::answers {
+namespace tally::v0::answers {
 
 template <class T>
 constexpr std::optional<T> with_one_nan(std::optional<T> const& x) {
@@ -188,7 +188,7 @@ constexpr auto plant(Pipe const& p, Leaves const& leaves, Fold const& fold);
 namespace detail {
 template <class Pipe, class Leaves, class Op, class Values, class Mask>
 constexpr auto plant_fold(Pipe const& p, Leaves const& leaves, folding<Op, Values, Mask> const& f) {
-  auto const bound_here = [&](auto const& e) { return tally::detail::with_axes_of(p.source, e); };
+  auto const bound_here = [&](auto const& e) { return tally::v0::detail::with_axes_of(p.source, e); };
   auto mask = bound_here(both_masks(p.mask, f.mask.substitute(p.values)));
   if constexpr (std::same_as<Op, count_operation> && std::same_as<decltype(mask), always>) {
     return planted<Leaves, extent>{leaves, {}};
@@ -415,9 +415,9 @@ constexpr auto plant(Pipe const& p, Leaves const& leaves, Fold const& fold) {
     return planted<Leaves, number<decltype(fold.value)>>{leaves, {fold.value}};
 }
 
-} // namespace tally::inline v0::answers
+} // namespace tally::v0::answers
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A reduction bound to types: the program to run and the nodes that make the answers.
 template <class Program, class Nodes>
@@ -471,4 +471,4 @@ constexpr auto bind_exactly(reduced<Pipe, Folds...> const& r) {
   return detail::bind_to(answers::exactly<Pipe>{r.pipe}, r.folds);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/pipeline/reduce.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Reductions to be run together; run() gives a std::tuple of their answers.
 template <class... Rs>
@@ -30,4 +30,4 @@ auto batch(Rs...) -> std::conditional_t<(refused<Rs> || ...), absorbed<because::
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/element/user_function.hpp>
 #include <tally/pipeline/source.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Sized columns, and the elements they show: expressions whose _1, _2, ... are these columns.
 template <class Columns, class Values>
@@ -62,4 +62,4 @@ constexpr auto bundle_of(One const& one, More const&... more) {
   return detail::joined(detail::as_bundle(one), bundle_of(more...));
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/pipeline/keyed.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Folds by an integer key in [0, bins), all in one read: by_key(_2, shops, sum(_1), count) gives two arrays of `shops` answers.
 /// by_key<0>(...) of a matrix keys the rows: the arrays have the axes not named behind the bins. Another key is error
@@ -21,4 +21,4 @@ auto by_key(Key, Folds...) -> because::a_key_is_an_integer<Key> {
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

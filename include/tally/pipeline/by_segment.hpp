@@ -6,7 +6,7 @@
 #include <tally/fold/segments.hpp>
 #include <tally/pipeline/grouping.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 template <class Sized>
@@ -74,4 +74,4 @@ auto by_segment(Offsets&&, Folds...) -> because::by_segment_needs_offsets<std::r
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/pipeline/reduce.hpp>
 #include <tally/pipeline/text.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A pipeline whose answers are its elements: an array for each of them, of the shape of the source.
 template <class Pipe>
@@ -53,4 +53,4 @@ template <class Pipe>
   p.text("collect");
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class Condition>
 struct filtering {
@@ -48,4 +48,4 @@ auto filter(Conditions...) -> because::the_stage_takes_other_arguments<because::
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

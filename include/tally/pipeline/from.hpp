@@ -9,7 +9,7 @@
 #include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A pipeline over the given columns; element k of every column makes row k. The columns must outlive the run.
 template <class... Columns>
@@ -46,4 +46,4 @@ auto from(std::initializer_list<T>) -> because::from_needs_columns<std::initiali
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -11,7 +11,7 @@
 #include <tally/pipeline/bundle.hpp>
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A column, how many elements it has, and how many along every axis.
 template <class Column, int Rank>
@@ -129,34 +129,43 @@ constexpr auto make_grid(Sized const&... s) {
       g.axes[i][k] = axes[i][k];
   return g;
 }
+
+template <mdspan_like M>
+constexpr auto column_of_mdspan(M const& m) {
+  constexpr int rank = int(M::rank());
+  using T = std::remove_cv_t<typename M::element_type>;
+  using E = typename element_of_storage<T>::type;
+  spread<E, rank> s{elements_at(static_cast<T const*>(m.data_handle())), {}, {}};
+  for (int k = 0; k < rank; ++k) {
+    s.extents[k] = static_cast<i64>(m.extent(static_cast<std::size_t>(k)));
+    s.strides[k] = static_cast<i64>(m.stride(static_cast<std::size_t>(k)));
+  }
+  shaped_column<spread<E, rank>, rank> out{s, product_of(s.extents), {}};
+  for (int k = 0; k < rank; ++k)
+    out.axes[k] = s.extents[k];
+  return out;
+}
 } // namespace detail
 
+} // namespace tally::v0
+
+namespace tally {
 template <class C, int Rank>
-struct column_of<shaped_column<C, Rank>> {
-  static constexpr auto make(shaped_column<C, Rank> const& s) { return s; }
+struct column_of<v0::shaped_column<C, Rank>> {
+  static constexpr auto make(v0::shaped_column<C, Rank> const& s) { return s; }
 };
 template <class T, int... Axes>
-struct column_of<broadcast_column<T, Axes...>> {
-  static constexpr auto make(broadcast_column<T, Axes...> const& b) { return b; }
+struct column_of<v0::broadcast_column<T, Axes...>> {
+  static constexpr auto make(v0::broadcast_column<T, Axes...> const& b) { return b; }
 };
 /// Anything shaped like an mdspan: extents, strides and a pointer, read as they are.
-template <detail::mdspan_like M>
+template <v0::detail::mdspan_like M>
 struct column_of<M> {
-  static constexpr auto make(M const& m) {
-    constexpr int rank = int(M::rank());
-    using T = std::remove_cv_t<typename M::element_type>;
-    using E = typename element_of_storage<T>::type;
-    spread<E, rank> s{detail::elements_at(static_cast<T const*>(m.data_handle())), {}, {}};
-    for (int k = 0; k < rank; ++k) {
-      s.extents[k] = static_cast<i64>(m.extent(static_cast<std::size_t>(k)));
-      s.strides[k] = static_cast<i64>(m.stride(static_cast<std::size_t>(k)));
-    }
-    shaped_column<spread<E, rank>, rank> out{s, detail::product_of(s.extents), {}};
-    for (int k = 0; k < rank; ++k)
-      out.axes[k] = s.extents[k];
-    return out;
-  }
+  static constexpr auto make(M const& m) { return v0::detail::column_of_mdspan(m); }
 };
+} // namespace tally
+
+namespace tally::v0 {
 
 /// A column or range with axes: its elements, row by row. run() throws extent_mismatch unless the extents multiply to its size.
 template <class R, class... Extents>
@@ -268,4 +277,4 @@ constexpr i64 extent_along(grid<Rank, Columns...> const& s, int k) {
   return s.extent_along(k);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

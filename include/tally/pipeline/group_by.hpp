@@ -5,7 +5,7 @@
 
 #include <tally/pipeline/keyed.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// Whether several keys can be the key of the elements of a pipe; or one.
@@ -85,4 +85,4 @@ constexpr auto group_by(call<op::keys_together, Keys...> keys, Next next, Rest..
   return group_by(call<op::keys_together, Keys..., Next>(join(keys.args, make_pack(next))), rest...);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

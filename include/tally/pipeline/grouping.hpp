@@ -8,7 +8,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/pipeline/answer.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A grouping bound to types: where its groups are, the leaves to fold over them, and the nodes that make the answers.
 template <class Where, class Program, class Nodes>
@@ -61,4 +61,4 @@ constexpr auto judge_group_folds() {
 }
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

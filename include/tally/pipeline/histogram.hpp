@@ -6,7 +6,7 @@
 #include <tally/fold/count.hpp>
 #include <tally/pipeline/keyed.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// One axis of a histogram, of even bins or of a bin for every key.
 template <class E>
@@ -169,4 +169,4 @@ auto histogram(Args...) -> because::a_histogram_has_bounds_and_bins<Args...> {
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/element/functions.hpp>
 #include <tally/pipeline/grid.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The index of the element along axis K of its source, an i64 that starts at 0.
 template <int K>
@@ -79,4 +79,4 @@ constexpr auto with_axes_of([[maybe_unused]] Source const& s, E const& e) {
 
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

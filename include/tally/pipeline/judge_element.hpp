@@ -7,7 +7,7 @@
 #include <tally/base/because.hpp>
 #include <tally/element/user_function.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The type an expression has over elements of the given types.
 template <class Expr, class Row>
@@ -87,4 +87,4 @@ constexpr auto judge_condition() {
     return allowed{};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/pipeline/index_along.hpp>
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class Fold, class Pipe>
 constexpr auto judge_fold();
@@ -119,4 +119,4 @@ constexpr auto judge_fold() {
   return detail::argument_verdict<Fold, Pipe>::of();
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/fold/keys.hpp>
 #include <tally/pipeline/grouping.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A domain by keys. Its own program holds the folds as exact wants them, whatever the contract: elements of one key meet in no
 /// order. `direct` holds them as they are.
@@ -163,4 +163,4 @@ private:
 template <class Axes, int Dims, bool DropsStrays, class Key, class... Folds>
 inline constexpr bool looks_back<folded_by_key<Axes, Dims, DropsStrays, Key, Folds...>> = looks_back<Key> || (false || ... || looks_back<Folds>);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

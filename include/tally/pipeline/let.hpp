@@ -11,7 +11,7 @@
 #include <tally/pipeline/over.hpp>
 #include <tally/pipeline/text.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The answers of one fold over a pipe, in the groups of a grouping of it alone.
 template <class Pipe, class Item>
@@ -274,4 +274,4 @@ template <class... Items>
 inline constexpr bool go_along_axes<pack<Items...>> = (true && ... && goes_along_axes<Items>);
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class... Functions>
 struct mapping {
@@ -52,4 +52,4 @@ auto map(None...) -> because::the_stage_takes_other_arguments<because::there_are
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 #include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/grouping.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Groups along axes: bit k of Reduced is set where axis k of Rank is folded away.
 template <int Rank, u32 Reduced>
@@ -73,4 +73,4 @@ constexpr auto over(Folds... folds) {
   return folded_over<index_list<Axes...>, Folds...>{make_pack(folds...)};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/pipeline/judge_element.hpp>
 #include <tally/pipeline/source.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A source, the current elements as expressions over its columns, and the mask so far.
 template <class Source, class Values, class Mask>
@@ -147,4 +147,4 @@ auto operator|(Left&&, Right) -> typename decltype(detail::judge_pipe<Left, Righ
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

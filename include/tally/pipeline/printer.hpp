@@ -10,7 +10,7 @@
 #include <tally/base/name_of.hpp>
 #include <tally/pipeline/reduce.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The short name of an arithmetic type, f32, u8, bool; null for all others.
 template <class T>
@@ -180,4 +180,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

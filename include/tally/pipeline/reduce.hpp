@@ -6,7 +6,7 @@
 #include <tally/pipeline/judge_fold.hpp>
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A whole reduction: what is read, what is done to a row, what is folded. run() gives its answers.
 template <class Pipe, class... Folds>
@@ -99,4 +99,4 @@ auto reduce(Folds...) -> typename decltype(detail::judge_reduce<Folds...>())::ty
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/pipeline/pipe.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// Beside an element or a fold: a number of no kind we know, a struct, a range; or a whole pipeline beside anything.
@@ -97,4 +97,4 @@ constexpr Out& operator<<(Out& out, T const&) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -11,7 +11,7 @@
 #include <tally/base/because.hpp>
 #include <tally/element/column.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A column and how many elements it has.
 template <class Column>
@@ -55,10 +55,16 @@ constexpr sized_column<counting<T>> iota(T start, i64 n, std::type_identity_t<T>
   return {{start, step}, n};
 }
 
+} // namespace tally::v0
+
+namespace tally {
 /// How a range becomes a column: specialise for your own range types, with a static make(range) that gives a sized_column,
 /// or a column_bundle of several (pipeline/bundle.hpp; tally/ranges.hpp does it for range-v3's views).
 template <class Range>
 struct column_of;
+} // namespace tally
+
+namespace tally::v0 {
 
 namespace detail {
 /// Integers of 128 bits, which are arithmetic types or not as the compiler's dialect says.
@@ -124,7 +130,7 @@ constexpr auto as_column(R&& r) {
   } else if constexpr (detail::own_column<R>) {
     return column_of<Range>::make(r);
   } else if constexpr (detail::has_data<R>) {
-    return tally::device(std::data(r), static_cast<i64>(std::size(r)));
+    return tally::v0::device(std::data(r), static_cast<i64>(std::size(r)));
   } else if constexpr (std::is_lvalue_reference_v<R> && !std::is_trivially_copy_constructible_v<Range>) {
     struct reference {
       Range const* range;
@@ -171,4 +177,4 @@ constexpr auto make_source(Sized... s) {
   return source<decltype(s.column)...>{make_pack(s.column...), {s.extent...}};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/printer.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// "f32[1000]", and around it what the elements are where they are no neighbours in memory. Compiled in dsl/pipeline/text.cpp.
@@ -105,4 +105,4 @@ template <class T>
   return text_of(t, nullptr);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/plan/why_not.hpp>
 #include <tally/primitive/rung.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// What is to be accumulated. Lengths in elements.
 struct tile_facts {
@@ -22,7 +22,7 @@ struct tile_facts {
   i64 table_rows;
   bool in_shared_memory; ///< the tile is already there, so the bulk engine costs no copy
   contract promise;
-  tally::target target;
+  tally::v0::target target;
   primitive::space table = primitive::space::global; ///< or shared memory of the block, or of blocks of its cluster
 };
 
@@ -38,7 +38,7 @@ struct accumulation {
 };
 
 namespace detail {
-constexpr primitive::architecture chip_of(tally::target const& t) {
+constexpr primitive::architecture chip_of(tally::v0::target const& t) {
   return {short(t.compute_major * 10 + t.compute_minor)};
 }
 /// The form a rung would use; pairs travel where halves come in vectors.
@@ -172,7 +172,7 @@ constexpr accumulation choose_rung(tile_facts const& f) {
 
 /// Who stores the ends of a tile that are no 16 bytes, when the bulk engine stores the rest (primitive/store_ring.cuh).
 enum class ragged_ends : unsigned char { byte_mask, threads };
-constexpr ragged_ends choose_ends(tally::target const& t, why_not_list& why) {
+constexpr ragged_ends choose_ends(tally::v0::target const& t, why_not_list& why) {
   using namespace primitive;
   constexpr form masked{.instruction = family::copy_bulk,
                         .destination = space::global,
@@ -186,11 +186,11 @@ constexpr ragged_ends choose_ends(tally::target const& t, why_not_list& why) {
 
 /// How a count in global memory is published (primitive/publish.cuh).
 enum class publishing : unsigned char { red_async_release, red_release };
-constexpr publishing choose_publishing(tally::target const& t, why_not_list& why) {
+constexpr publishing choose_publishing(tally::v0::target const& t, why_not_list& why) {
   if (legal(primitive::published_reduction<primitive::operation::add, u32>(), detail::chip_of(t)))
     return publishing::red_async_release;
   why.add("red.async.release", "sm_{0}{1} has none: red.release instead", -1, t.compute_major, t.compute_minor);
   return publishing::red_release;
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

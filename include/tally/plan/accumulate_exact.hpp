@@ -6,7 +6,7 @@
 
 #include <tally/plan/accumulate.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// The ways to exact sums of rows (primitive/rows_exact.cuh, primitive/rows_gathered.cuh).
 enum class exact_rung : unsigned char {
@@ -111,4 +111,4 @@ constexpr exact_accumulation choose_exact_rung(tile_facts const& f) {
   return a;
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

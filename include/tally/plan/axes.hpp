@@ -7,7 +7,7 @@
 #include <tally/plan/axes_across.hpp>
 #include <tally/plan/axes_along.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A plan and the cut of one launch, and what was refused.
 struct axes_planned {
@@ -43,4 +43,4 @@ constexpr axes_planned make_axes_plan(axes_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/axes_facts.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Loads of a thread that are in flight together.
 inline constexpr int loads_in_flight = 8;
@@ -157,7 +157,7 @@ constexpr int threads_resident_across(axes_facts const& f, axes_plan const& p) {
   if (p.in_windows)
     return p.groups_per_thread * bytes_beside(f, p) > 12 ? 512 : 1024;
   i64 const beside = p.groups_per_thread * f.of.state_bytes();
-  i64 const open = beside * (tally::detail::log2_of(lanes_of_thread(p)) + 1);
+  i64 const open = beside * (tally::v0::detail::log2_of(lanes_of_thread(p)) + 1);
   if (p.threads_across < 32 && open <= 32)
     return 1024;
   bool const single = p.threads_across == 32 && beside <= 4 && p.groups_per_thread == 1;
@@ -201,4 +201,4 @@ constexpr void plan_across(axes_facts const& f, axes_plan& p, axes_cut& cut, why
   cut = cut_across(f, p);
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

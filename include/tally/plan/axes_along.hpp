@@ -5,7 +5,7 @@
 
 #include <tally/plan/axes_across.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Whether every whole leaf lies on one run of the innermost reduced axis, or every row of it does. Several axes
 /// take several leaves, and whole ones.
@@ -214,4 +214,4 @@ constexpr void plan_along(axes_facts const& f, axes_plan& p, axes_cut& cut, why_
     cut_long_groups(f, p, cut);
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

@@ -8,7 +8,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Everything about one read that folds along axes; `of` has the sources, folds and target, and the extent of one group.
 struct axes_facts {
@@ -90,4 +90,4 @@ constexpr int bytes_per_load(axes_facts const& f, int column, int neighbours, lo
 
 } // namespace planning
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Who shares the elements of a group.
 enum class axes_route {
@@ -93,4 +93,4 @@ constexpr i64 partials_of_levels(int chunks) {
   return n;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

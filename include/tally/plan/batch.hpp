@@ -6,7 +6,7 @@
 #include <tally/plan/batch_plan.hpp>
 #include <tally/plan/segments.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Plans the kernel of a batch: shorter parts, because a small reduction is done when its longest part is.
 constexpr segments_plan make_batch_plan(facts const& f) {
@@ -64,4 +64,4 @@ constexpr batch_of_types_planned plan_batch_of_types(batch_program const* progra
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Programs of one launch, and bytes of them that come with it, at most: the cut and they have 4 KB.
 inline constexpr int max_batch_programs = 16, max_batch_bytes = 2048;
@@ -30,4 +30,4 @@ struct batch_of_types_cut {
   batch_share of[max_batch_programs];
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -17,7 +17,7 @@
 #include <tally/plan/order.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 template <class M>
 concept commutative = monoid<M> && M::law.commutative;
@@ -97,4 +97,4 @@ constexpr void choose_blocks(facts const& f, plan& p, why_not_list& why) {
     choose_block(f, p, i, p.folds[i], why);
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

@@ -7,7 +7,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Bytes of state from which a cluster pays: a word or two prove themselves in global memory before a cluster has met twice.
 /// H200, CUDA 13.0, 2026-11-20 (tests/bench/tune, with TUNE_NO_CLUSTER=1 and without), us in global memory and in a cluster:
@@ -40,4 +40,4 @@ constexpr void choose_cluster(facts const& f, i64 blocks, plan& p, why_not_list&
   }
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

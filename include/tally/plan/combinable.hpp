@@ -12,7 +12,7 @@
 #include <tally/fold/sum.hpp>
 #include <tally/primitive/reducible.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// The operation that combines two states of M; `none` where no instruction does.
 template <monoid M>
@@ -60,4 +60,4 @@ template <class M>
 concept redux_combinable = monoid<M> && combined_by<M>
 != primitive::operation::none&& integer<typename M::state> && sizeof(typename M::state) <= 4;
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

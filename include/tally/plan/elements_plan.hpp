@@ -8,7 +8,7 @@
 #include <tally/plan/group_facts.hpp>
 #include <tally/plan/turned_axis.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about one such kernel. Of the strip: groups_per_thread neighbours, batches of them, bytes_per_load of a column.
 struct elements_plan {
@@ -124,4 +124,4 @@ constexpr elements_planned make_elements_plan(axes_facts const& f, written_facts
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

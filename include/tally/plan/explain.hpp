@@ -10,7 +10,7 @@
 
 #include <tally/plan/planner.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// One column of the source.
 struct source_description {
@@ -79,17 +79,17 @@ struct description {
   std::vector<std::string> answers;
   std::vector<source_description> sources;
   std::vector<fold_description> folds;
-  tally::facts facts{}; ///< with the target that was planned for
+  tally::v0::facts facts{}; ///< with the target that was planned for
   bool on_gpu = false;
   std::string place;        ///< "H200 (sm_90), 132 multiprocessors", "host, 8 threads"
   int threads = 1;          ///< of the host
   i64 leaves_per_tile = 1;  ///< of the host
-  tally::planned planned{}; ///< of the GPU
+  tally::v0::planned planned{}; ///< of the GPU
   std::vector<refused_choice> why_not;
   double measured_seconds = 0; ///< 0: not run
   double whole_seconds = 0;    ///< of the call that was measured, with staging and compiling
   /// The PTX of a plan for a target; null where no kernel can be made.
-  std::string (*ptx_of)(plan const&, tally::facts const&) = nullptr;
+  std::string (*ptx_of)(plan const&, tally::v0::facts const&) = nullptr;
 
   /// False for an empty source and where no fold looks at an element (count alone is the extent).
   bool reads() const { return facts.extent > 0 && !folds.empty(); }
@@ -123,8 +123,8 @@ public:
   /// compile_failed.
   std::string ptx() const;
   /// Everything above, as data; of an explanation that nobody keeps, as a value.
-  tally::description const& details() const& { return about_; }
-  tally::description details() && { return std::move(about_); }
+  tally::v0::description const& details() const& { return about_; }
+  tally::v0::description details() && { return std::move(about_); }
   /// The same plan with what a run took: seconds of the kernel (or of the tiles), and of the whole call.
   explanation measured(double seconds, double whole_seconds) const;
 
@@ -132,10 +132,10 @@ public:
   friend std::ostream& operator<<(std::ostream& out, explanation const& e);
 
 private:
-  tally::description about_;
+  tally::v0::description about_;
 };
 
 /// "H200 (sm_90), 132 multiprocessors" for the targets of plan/targets.hpp, else the architecture alone.
 std::string describe(target const& t);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -21,7 +21,7 @@
 #include <tally/plan/keys_in_any_order.hpp>
 #include <tally/plan/turns.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Where the groups of a domain are; elements are written, every one of them.
 enum class grouping_kind { whole, axes, segments, keys, found_keys, elements };
@@ -166,4 +166,4 @@ private:
   grouped_description about_;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A chip, or a kind of chip; rates are bytes per second and seconds, measured where a comment in targets.hpp says so.
 struct target {
@@ -59,7 +59,7 @@ struct facts {
   int fold_count;
   source_facts sources[max_sources];
   fold_facts folds[max_folds];
-  tally::target target;
+  tally::v0::target target;
   bool queued = false; ///< launches of its kind follow each other: the caller does not wait for each
   bool keys_beside = false; ///< folds by key are folded in the same read, each in a table of every block
   int threads_in_turns = 0; ///< of the blocks of all walks that take turns in one launch; 0: it has one of its own
@@ -134,4 +134,4 @@ struct facts {
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

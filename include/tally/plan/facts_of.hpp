@@ -11,7 +11,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/load.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The largest power of two, at most 16, that divides an address.
 inline int alignment_of(void const* address) {
@@ -92,4 +92,4 @@ facts facts_of(program<pack<Columns...>, Leaves...> const& p, target const& t, c
   return f;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/mixed_facts.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 constexpr few_columns_shape shape_of_few(mixed_facts const& f) { return {f.of.lanes_per_group, int(axis_beside(f).extent)}; }
 
@@ -110,4 +110,4 @@ constexpr void cut_few_columns(mixed_facts const& f, mixed_planned& out) {
   out.shared_bytes = out.plan.stages * tile + meets;
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

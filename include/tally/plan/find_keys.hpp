@@ -5,7 +5,7 @@
 
 #include <tally/plan/keys.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Everything about one read that finds keys; `of` has the sources and the target, `at` where elements are.
 struct find_keys_facts {
@@ -61,4 +61,4 @@ constexpr find_keys_planned make_find_keys_plan(find_keys_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Answers of one grouping at most.
 inline constexpr int max_answers = 16;
@@ -22,4 +22,4 @@ struct answers_at {
   answer_arrays to;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/fold/groups.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// How the elements of a strip lie: the groups beside each other, or the elements of each group, or neither.
 enum class strip_lie { groups_together, elements_together, apart };
@@ -70,4 +70,4 @@ constexpr host_axes_route choose_host_route(host_axes_facts const& f) {
   return f.can_be_copied && planning::are_few_and_apart(f) ? host_axes_route::copied : host_axes_route::strips;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/axes.hpp>
 #include <tally/plan/keys_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Everything about one keyed read; `of` has the sources, folds and target, `at` where elements are.
 struct keys_facts {
@@ -359,4 +359,4 @@ constexpr keys_planned make_keys_plan(keys_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

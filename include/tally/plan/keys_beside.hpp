@@ -6,7 +6,7 @@
 
 #include <tally/plan/keys.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Folds by key beside the other folds of one read, at most.
 inline constexpr int max_keys_beside = 4;
@@ -66,4 +66,4 @@ constexpr keys_beside_planned make_keys_beside_plan(keys_facts const& f, i64 roo
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/sorted_keys.hpp>
 #include <tally/plan/sorted_rows.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 enum class any_order_route { tables, sorted_rows, sorted_elements, partitions };
 
@@ -46,4 +46,4 @@ constexpr bool are_better_exact(keys_facts const& as_they_are, keys_facts const&
   return direct == any_order_route::sorted_elements && in_shared_memory && exactly.at.extent >= exactly.slots * elements_of_exact_slot;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

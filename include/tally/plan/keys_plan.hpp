@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Where elements meet.
 enum class keys_route {
@@ -89,4 +89,4 @@ struct find_keys_plan {
   friend constexpr bool operator==(find_keys_plan const&, find_keys_plan const&) = default;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

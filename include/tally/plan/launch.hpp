@@ -12,7 +12,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// An exact sum is bound by arithmetic where there is more to it than a column of f32, and by its windows where it reads for long: then
 /// few warps, which is what leaves room for the next launch, do not keep up. Same day, in `run.py`, 2^24 15.1 us and 20.2 without, 2^28
@@ -32,4 +32,4 @@ constexpr void choose_launch(facts const& f, plan& p, why_not_list& why) {
             f.target.compute_minor);
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

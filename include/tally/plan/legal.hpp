@@ -7,7 +7,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/tile.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Nothing is wrong, or the sentence that says what is.
 constexpr char const* why_illegal(plan const& p, facts const& f) {
@@ -83,4 +83,4 @@ constexpr char const* why_illegal(plan const& p, facts const& f) {
 
 constexpr bool legal(plan const& p, facts const& f) { return why_illegal(p, f) == nullptr; }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

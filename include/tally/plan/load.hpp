@@ -9,7 +9,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// A column whose neighbours are neighbours in memory: its groups can be loaded whole.
 template <class C>
@@ -207,4 +207,4 @@ constexpr void choose_loads(facts const& f, plan& p, why_not_list& why) {
   }
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

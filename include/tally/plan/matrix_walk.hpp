@@ -6,7 +6,7 @@
 
 #include <tally/fold/tree.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace planning {
 /// Bytes of the rows that are folded together. Sums of rows, columns and the whole of 524288 x 256, 131072 x 1024 and 32768 x 4096 f32, times as fast as
@@ -89,4 +89,4 @@ constexpr matrix_walk_cut cut_matrix_walk(matrix_walk_facts const& f) {
   return c;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/few_columns.hpp>
 #include <tally/plan/keys_beside.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace planning {
 
@@ -323,4 +323,4 @@ constexpr mixed_planned make_mixed_plan(mixed_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

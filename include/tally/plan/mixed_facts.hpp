@@ -6,7 +6,7 @@
 #include <tally/plan/axes_facts.hpp>
 #include <tally/plan/mixed_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Everything about such a read; `of` has the sources and the target.
 struct mixed_facts {
@@ -73,4 +73,4 @@ constexpr int group_of_slots(i64 n) {
 
 } // namespace planning
 
-} // namespace tally::inline v0
+} // namespace tally::v0

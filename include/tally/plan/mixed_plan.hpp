@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// What the folds of the whole are made of: nothing, where they are in no such read; rows, where those are its subtrees or no order counts; the leaves of rows, where those are its own; or leaves that begin
 /// anywhere in rows, folded by the warp that has their first element, from its tile and from L2.
@@ -111,4 +111,4 @@ struct mixed_cut {
   constexpr int chunk_groups() const { return (chunks - 1) / chunks_of_group + 1; }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

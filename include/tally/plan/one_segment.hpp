@@ -8,7 +8,7 @@
 #include <tally/plan/segments.hpp>
 #include <tally/plan/tile.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace planning {
 
@@ -60,4 +60,4 @@ constexpr one_segment_launch launch_one_segment(facts const& f, one_segment_plan
   return {blocks, met + meeting_of_shares{met, blocks}.groups()};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernel of one segment. How many blocks there are is the launch's: the extent is not known then.
 struct one_segment_plan {
@@ -76,4 +76,4 @@ struct meeting_of_shares {
   constexpr int last_block() const { return (shares < blocks ? shares : blocks) - 1; }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Bytes of state from which giving up the order may pay: the tree combines after every leaf, a free order at the end. Below,
 /// the tree has won whatever was measured. H200, CUDA 13.0, 2026-11-20 (tests/bench), f32 of 2^28, us along the tree and free
@@ -45,4 +45,4 @@ constexpr combine_order choose_order(facts const& f, why_not_list& why) {
   return combine_order::canonical_tree;
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

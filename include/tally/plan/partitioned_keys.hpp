@@ -8,7 +8,7 @@
 #include <tally/plan/keys.hpp>
 #include <tally/plan/partitioned_keys_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 struct partitioned_keys_planned {
   partitioned_keys_plan plan;
@@ -173,4 +173,4 @@ constexpr partitioned_keys_planned make_partitioned_keys_plan(keys_facts const& 
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

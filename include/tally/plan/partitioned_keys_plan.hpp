@@ -6,7 +6,7 @@
 
 #include <tally/plan/keys_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernels of one partitioned read.
 struct partitioned_keys_plan {
@@ -22,4 +22,4 @@ struct partitioned_keys_plan {
   friend constexpr bool operator==(partitioned_keys_plan const&, partitioned_keys_plan const&) = default;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

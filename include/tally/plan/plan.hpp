@@ -7,7 +7,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// How much of the order may be given up. reproducible: the same bits everywhere; fast: IEEE per operation, no more; exact:
 /// the same bits in any order, because sums do not round before the end.
@@ -97,4 +97,4 @@ struct plan {
   friend constexpr bool operator==(plan const&, plan const&) = default;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

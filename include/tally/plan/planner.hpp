@@ -12,11 +12,11 @@
 #include <tally/plan/order.hpp>
 #include <tally/plan/tile.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A plan, how many blocks to launch with it, and why it is no other.
 struct planned {
-  tally::plan plan;
+  tally::v0::plan plan;
   i64 blocks;
   why_not_list why_not;
 };
@@ -38,4 +38,4 @@ constexpr planned make_plan(facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/axes.hpp>
 #include <tally/plan/elements_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace planning {
 /// Of the columns that are not late.
@@ -121,4 +121,4 @@ constexpr rows_planned make_rows_plan(axes_facts const& f, written_facts const* 
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

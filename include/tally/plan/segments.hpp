@@ -7,7 +7,7 @@
 #include <tally/plan/facts.hpp>
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace planning {
 
@@ -143,4 +143,4 @@ constexpr segments_launch cut_segments(facts const& f, segments_plan const& p, i
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernel of segments.
 struct segments_plan {
@@ -42,4 +42,4 @@ struct segments_cut {
   meeting_levels levels;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/group_facts.hpp>
 #include <tally/plan/segments_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Where answers go and parts meet, and how the work is cut.
 struct segments_memory {
@@ -26,4 +26,4 @@ struct segments_read {
   segments_memory memory;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/plan/axes_facts.hpp>
 #include <tally/plan/slot_sort_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 struct slot_sort_planned {
   slot_sort_plan plan;
@@ -61,4 +61,4 @@ constexpr slot_sort_planned plan_slot_sort(target const& of, axes_layout const& 
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernel of one sort.
 struct slot_sort_plan {
@@ -19,4 +19,4 @@ struct slot_sort_plan {
   friend constexpr bool operator==(slot_sort_plan const&, slot_sort_plan const&) = default;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -9,7 +9,7 @@
 #include <tally/plan/slot_sort.hpp>
 #include <tally/plan/sorted_keys_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 struct sorted_keys_planned {
   sorted_keys_plan plan;
@@ -41,4 +41,4 @@ constexpr sorted_keys_planned make_sorted_keys_plan(keys_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

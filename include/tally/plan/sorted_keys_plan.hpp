@@ -7,7 +7,7 @@
 #include <tally/plan/segments_plan.hpp>
 #include <tally/plan/slot_sort_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernels of one sorted read.
 struct sorted_keys_plan {
@@ -16,4 +16,4 @@ struct sorted_keys_plan {
   friend constexpr bool operator==(sorted_keys_plan const&, sorted_keys_plan const&) = default;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/plan/slot_sort.hpp>
 #include <tally/plan/sorted_rows_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 struct sorted_rows_planned {
   sorted_rows_plan plan;
@@ -95,4 +95,4 @@ constexpr sorted_rows_planned make_sorted_rows_plan(keys_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

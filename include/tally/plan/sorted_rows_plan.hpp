@@ -6,7 +6,7 @@
 
 #include <tally/plan/slot_sort_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// All decisions about the kernels of one read of sorted rows.
 struct sorted_rows_plan {
@@ -28,4 +28,4 @@ struct sorted_rows_cut {
   i64 strips;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -17,9 +17,9 @@
 #include <tally/plan/sorted_keys_plan.hpp>
 #include <tally/plan/sorted_rows_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
-/// "tally::plan{.promise = tally::contract::reproducible, ...}", with the first sources and folds only.
+/// "tally::v0::plan{.promise = tally::v0::contract::reproducible, ...}", with the first sources and folds only.
 std::string spell(plan const& p, int sources, int folds);
 /// "tally::axes_plan{.route = ...}", with the first sources only.
 std::string spell(axes_plan const& p, int sources);
@@ -54,4 +54,4 @@ char const* spell(load_primitive);
 char const* spell(block_algorithm);
 char const* spell(cluster_combine);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/plan/facts.hpp>
 
-namespace tally::inline v0::targets {
+namespace tally::v0::targets {
 
 /// The cores of this machine; what they read per second is not known beforehand.
 inline constexpr target host{0, 0, 0, 1, 0, 0, 0, 0};
@@ -23,4 +23,4 @@ inline constexpr target b200{10, 0, 148, 8, 227 * 1024, i64(126) << 20, 7.7e12, 
 /// NVIDIA RTX PRO 6000 Blackwell (sm_120); rates from its data sheet, not measured here.
 inline constexpr target rtx_pro_6000{12, 0, 188, 8, 99 * 1024, i64(128) << 20, 1.79e12, 3.0e-6, 8};
 
-} // namespace tally::inline v0::targets
+} // namespace tally::v0::targets

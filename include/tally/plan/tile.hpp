@@ -10,7 +10,7 @@
 #include <tally/plan/tile_in_grid.hpp>
 #include <tally/plan/why_not.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Blocks of a grid. An exact sum is carried into its words once a block, so of those there are no more than run at once: their
 /// warps go on by turns until no leaf is left, and there are no more of them than that number of turns needs; where walks take turns blocks do not stay. H200, CUDA 13.0,
@@ -124,4 +124,4 @@ constexpr i64 ring_bytes_per_block(facts const& f, plan const& p) {
   return p.stages == 0 ? 0 : f.bytes_per_row() * p.elements_per_leaf() * p.stages * p.warps_per_block();
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

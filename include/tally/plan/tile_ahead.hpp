@@ -13,7 +13,7 @@
 #include <tally/plan/load.hpp>
 #include <tally/plan/tile_in_grid.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Blocks under which a block does less: a third of the multiprocessors.
 constexpr int fewest_blocks_ahead(facts const& f) { return f.target.multiprocessors / 3; }
@@ -36,4 +36,4 @@ constexpr void choose_tile_ahead(facts const& f, plan& p) {
   p.blocks_per_multiprocessor = in_grid ? 512 / threads_beside_places : light ? 2 : heavy ? 512 / p.threads_per_block : wide || f.any_exact() ? 1 : 3; // so that none of them spills
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

@@ -5,7 +5,7 @@
 
 #include <tally/plan/facts.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Whether a column finds its rows, whose places are reckoned while loads are on their way: then all rows of a leaf are in flight, in blocks of 256 threads
 /// with room for 512. H100, 2026-11-26 09:28 and 10:00, 16384 x 16384 beside an operand of its columns, and one of its rows too, us: f32 339 and 343 (512
@@ -35,4 +35,4 @@ constexpr int rows_beside_places(facts const& f, plan const& p) {
 }
 inline constexpr int threads_beside_places = 256, leaves_ahead_beside_places = 4;
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

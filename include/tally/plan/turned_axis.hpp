@@ -5,7 +5,7 @@
 
 #include <tally/fold/groups.hpp>
 
-namespace tally::inline v0::planning {
+namespace tally::v0::planning {
 
 /// Extents from which a tile pays. Three neighbours in memory leave every fourth thread of a GPU idle: 2^26 pixels of three u8 as planes of f32 544 us
 /// turned, 492 by threads along a plane; of four 316 and 377. H100, 2026-11-25 23:32, a program that does this.
@@ -31,4 +31,4 @@ constexpr int choose_turned_axis(axes_layout const& at, int columns, Reads const
   return found >= 0 && at.kept[inner].extent >= least_across_turned && at.kept[found].extent >= least_along_turned ? found : -1;
 }
 
-} // namespace tally::inline v0::planning
+} // namespace tally::v0::planning

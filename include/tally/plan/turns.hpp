@@ -10,7 +10,7 @@
 #include <tally/plan/segments.hpp>
 #include <tally/plan/turns_plan.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// A read by segment among others: what is known of its program, and how many segments there are, or at most.
 struct segments_in_turn {
@@ -105,4 +105,4 @@ constexpr turns_planned make_turns_plan(turns_facts const& f) {
   return out;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

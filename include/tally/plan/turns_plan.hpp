@@ -6,7 +6,7 @@
 #include <tally/base/config.hpp>
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Turn `number` of `of`, of which a walk has n and those behind it the rest, spread evenly: whether it is the walk's, and how many of its were before.
 class turn {
@@ -26,4 +26,4 @@ struct blocks_in_turns {
   u32 of[1 + max_segments_in_turns];
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// One refused choice. The reason is a sentence in which {0} and {1} stand for the numbers.
 struct refusal {
@@ -26,4 +26,4 @@ struct why_not_list {
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/primitive/rows_by_bulk.cuh>
 #include <tally/primitive/rows_by_red.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Folds every row of a tile into the row of the table that its key names, through registers: by vectors of at most
 /// `Widest` where there are some, else element by element. All threads of the crew call it; sums are seen when the kernel
@@ -176,4 +176,4 @@ __device__ void accumulate_in_bulk(rows_by_key<T, Key>, tile_of_rows<T>, Rest&&.
   refuse<f>();
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -10,7 +10,7 @@
 
 #include <cuda/ptx>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 class barrier;
 
@@ -88,4 +88,4 @@ __device__ __forceinline__ void publish_barriers() {
   cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -8,7 +8,7 @@
 #include <tally/base/numbers.hpp>
 #include <tally/primitive/check.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A number of bytes that is a multiple of 16.
 class bulk_bytes {
@@ -50,4 +50,4 @@ __device__ __forceinline__ void demand_bulk(void const* a, void const* b) {
   demand((u64(a) | u64(b)) % 16 == 0, "[tally-D2] both addresses of a bulk operation must be aligned to 16 bytes");
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -9,7 +9,7 @@
 
 #include <cuda/ptx>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Closes the group of the bulk operations this thread has started.
 __device__ __forceinline__ void commit_bulk_group() { cuda::ptx::cp_async_bulk_commit_group(); }
@@ -29,4 +29,8 @@ __device__ __forceinline__ void wait_bulk_groups() {
 /// Makes ordinary stores of this thread to shared memory visible to the bulk engine; a barrier comes after it.
 __device__ __forceinline__ void show_stores_to_bulk_engine() { cuda::ptx::fence_proxy_async(cuda::ptx::space_shared); }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive
+
+namespace tally {
+namespace primitive = v0::primitive;
+} // namespace tally

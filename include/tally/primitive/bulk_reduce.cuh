@@ -15,7 +15,7 @@
 #include <tally/primitive/place.cuh>
 #include <tally/primitive/reducible.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 template <operation Op, class T, space To, class Hint>
@@ -79,4 +79,4 @@ __device__ void reduce(To<T>, From<U>, bulk_bytes, Rest&&...) {
   refuse<f>();
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

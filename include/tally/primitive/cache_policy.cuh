@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A cache policy for verbs that reach global memory.
 class cache_policy {
@@ -48,4 +48,8 @@ template <class Hint>
 inline constexpr bool hinted = cuda::std::same_as<Hint, cache_policy>;
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive
+
+namespace tally {
+namespace primitive = v0::primitive;
+} // namespace tally

@@ -7,7 +7,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Whether preconditions are asked at run time: compile with -DTALLY_CHECKED.
 #if defined(TALLY_CHECKED)
@@ -28,4 +28,4 @@ __device__ __forceinline__ void demand([[maybe_unused]] bool holds, [[maybe_unus
   }
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -12,7 +12,7 @@
 #include <tally/primitive/copy.cuh>
 #include <tally/primitive/red_async.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 /// What the three have in common: full at the leader, empty at each other block, turns of one stage.
@@ -175,4 +175,4 @@ private:
   verbs::push_turns turns_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -13,7 +13,7 @@
 #include <tally/primitive/place.cuh>
 #include <tally/primitive/word.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 template <space From, space To, class Hint>
@@ -156,4 +156,4 @@ __device__ void copy(To<T>, From<U>, bulk_bytes, Rest&&...) {
   refuse<f>();
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

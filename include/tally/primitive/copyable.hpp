@@ -5,7 +5,7 @@
 
 #include <tally/primitive/legal.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// cp.async.bulk between two spaces.
 TALLY_HD constexpr form bulk_copy(space from, space to, bool cache_hint = false) {
@@ -51,4 +51,4 @@ concept byte_masking = legal(masked_bulk_copy(), On);
 template <architecture On>
 concept bulk_prefetching = legal(bulk_prefetch(), On);
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

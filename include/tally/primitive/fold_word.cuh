@@ -9,7 +9,7 @@
 #include <tally/primitive/red.cuh>
 #include <tally/primitive/rung.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 template <operation Op, template <class> class Place, class T, class Hint = no_policy>
 __device__ __forceinline__ void fold_word(Place<T> to, typename verbs::itself<T>::type value, Hint hint = {});
@@ -133,4 +133,4 @@ __device__ __forceinline__ void fold_word(Place<T> to, typename verbs::itself<T>
     refuse<f>(); // an old chip
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

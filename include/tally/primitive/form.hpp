@@ -7,7 +7,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// The instruction families.
 enum class family : unsigned char { copy_bulk, prefetch_bulk, reduce_bulk, red_async, red };
@@ -70,4 +70,8 @@ inline constexpr architecture sm_100{100};
 inline constexpr architecture sm_100a{100, 'a'};
 inline constexpr architecture sm_120{120};
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive
+
+namespace tally {
+namespace primitive = v0::primitive;
+} // namespace tally

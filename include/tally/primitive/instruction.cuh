@@ -10,7 +10,7 @@
 #include <tally/primitive/refused.hpp>
 #include <tally/primitive/spell.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// The chip this pass of the compiler makes code for; the host's pass makes none and knows every form.
 #if defined(__CUDA_ARCH__)
@@ -47,4 +47,4 @@ __device__ constexpr void refuse() {
 template <form F>
 inline constexpr bool given = sizeof(typename decltype(why_not<F, compiled_for>())::type) > 0;
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

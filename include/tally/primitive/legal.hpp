@@ -8,7 +8,7 @@
 
 #include <tally/primitive/form.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace detail {
 
@@ -213,4 +213,4 @@ TALLY_HD constexpr bool multicast_is_quick(architecture on) {
   return on.features != ' ' && (on.number == 90 || (on.number >= 100 && on.number < 120));
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

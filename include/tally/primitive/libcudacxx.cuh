@@ -7,7 +7,7 @@
 
 #include <cuda/ptx>
 
-namespace tally::inline v0::primitive::verbs {
+namespace tally::v0::primitive::verbs {
 
 /// The tag of an operation.
 template <operation Op>
@@ -78,4 +78,4 @@ __device__ __forceinline__ auto const* libcudacxx_pointer(T const* p) {
   return reinterpret_cast<libcudacxx_type<Op, T> const*>(p);
 }
 
-} // namespace tally::inline v0::primitive::verbs
+} // namespace tally::v0::primitive::verbs

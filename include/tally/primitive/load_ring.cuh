@@ -7,7 +7,7 @@
 
 #include <tally/primitive/copy.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// The barriers of a ring; declare it __shared__.
 template <int Stages>
@@ -80,4 +80,4 @@ private:
   bulk_bytes per_stage_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 
 #include <tally/primitive/load_ring.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A ring that the blocks of a cluster share, at the same place in each. Blocks of at least two warps.
 template <int Stages>
@@ -76,4 +76,4 @@ private:
   bool leads_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 #include <tally/base/word_pair.hpp>
 #include <tally/primitive/place.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// What *at is, never half of one pair and half of another.
 __device__ __forceinline__ word_pair load_pair(in_global<word_pair> at) {
@@ -41,4 +41,4 @@ __device__ __forceinline__ word_pair compare_and_swap(in_shared<word_pair> at, w
   return was;
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

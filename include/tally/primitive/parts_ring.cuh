@@ -8,7 +8,7 @@
 #include <tally/primitive/bulk_bytes.cuh>
 #include <tally/primitive/bulk_group.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Which threads share a ring.
 enum class circle : unsigned char { warp, block };
@@ -49,4 +49,4 @@ private:
   int stage_ = 0;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -8,7 +8,7 @@
 #include <tally/primitive/check.cuh>
 #include <tally/primitive/form.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// An object in global memory.
 template <class T>
@@ -123,4 +123,4 @@ inline constexpr scope scope_of = S == space::shared_cta     ? scope::cta
                                                                : scope::gpu;
 } // namespace verbs
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -9,7 +9,7 @@
 #include <tally/primitive/instruction.cuh>
 #include <tally/primitive/place.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 template <class Hint>
@@ -38,4 +38,4 @@ __device__ __forceinline__ void prefetch_line(in_global<T> from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(from.address()));
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0::protocol {
+namespace tally::v0::protocol {
 
 /// What a thread does in one step. Shared memory is a ring of stages; tile k lives in stage k modulo their number.
 enum class action : unsigned char {
@@ -91,4 +91,4 @@ TALLY_HD constexpr int stage_of(int tile, int stages) { return tile % stages; }
 /// The parity of the phase in which a tile's barrier is used.
 TALLY_HD constexpr unsigned parity_of(int tile, int stages) { return unsigned(tile / stages) & 1u; }
 
-} // namespace tally::inline v0::protocol
+} // namespace tally::v0::protocol

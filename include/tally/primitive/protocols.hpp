@@ -6,7 +6,7 @@
 
 #include <tally/primitive/protocol.hpp>
 
-namespace tally::inline v0::protocol {
+namespace tally::v0::protocol {
 
 namespace detail {
 
@@ -179,4 +179,4 @@ inline constexpr description every_protocol[] = {load_ring_of_warp(), load_ring_
                                                  store_sum_ring(),    store_sum_at_once(),  cluster_words(),
                                                  cluster_sum(),       cluster_copy(),       multicast_ring()};
 
-} // namespace tally::inline v0::protocol
+} // namespace tally::v0::protocol

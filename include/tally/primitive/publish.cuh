@@ -7,7 +7,7 @@
 #include <tally/primitive/red.cuh>
 #include <tally/primitive/red_async.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// *count += value, after everything that this thread wrote or knows to be written, for the threads of `Who` (gpu or sys);
 /// with `Mmio` the count is a device's (sys, sm_100).
@@ -26,4 +26,4 @@ __device__ __forceinline__ void publish_of_block(in_global<T> count, typename ve
   if (threadIdx.x == 0) publish<Who>(count, value);
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -12,7 +12,7 @@
 #include <tally/primitive/place.cuh>
 #include <tally/primitive/reducible.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 // Forms as variables: a device function of nvcc may not call a constexpr function of the host, whatever becomes of it.
@@ -74,4 +74,4 @@ __device__ __forceinline__ void red(Place<T> to, typename verbs::itself<T>::type
   }
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

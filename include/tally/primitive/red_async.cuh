@@ -10,7 +10,7 @@
 #include <tally/primitive/place.cuh>
 #include <tally/primitive/reducible.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 template <operation Op, class T>
@@ -72,4 +72,4 @@ __device__ void red_async_release(Place<T>, typename verbs::itself<T>::type) {
   refuse<f>();
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -6,7 +6,7 @@
 
 #include <tally/primitive/red.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 template <form F>
@@ -84,4 +84,4 @@ __device__ __forceinline__ void red(Place<lanes<T, N>> to, lanes<T, N> value, Hi
   }
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -8,7 +8,7 @@
 #include <tally/primitive/legal.hpp>
 #include <tally/primitive/word.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// cp.reduce.async.bulk from the shared memory of the block to `to`: global memory, or another block's.
 template <operation Op, class T>
@@ -109,4 +109,4 @@ TALLY_HD constexpr int widest_reduction() {
   return scalar_reducible<Op, T, To, On> ? 1 : 0;
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 #include <tally/base/because.hpp>
 #include <tally/primitive/legal.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace because {
 template <class... Given>
@@ -31,8 +31,8 @@ struct no_such_reduction_between_blocks : ill_formed {
 template <class... Given>
 struct no_such_red : ill_formed {
   static_assert(never<Given...>, "[tally-P4] red takes add of integers of 32 and 64 bits and of floats; min, max, "
-                                 "bit_and, bit_or, bit_xor of such integers; inc, dec of u32. fold_word also finds the "
-                                 "min and max of floats. docs/errors.md#P4");
+                                 "bit_and, bit_or, bit_xor of such integers; inc, dec of u32; with a cache policy in "
+                                 "global memory only. fold_word also finds the min and max of floats. docs/errors.md#P4");
 };
 template <class... Given>
 struct no_such_vector_red : ill_formed {
@@ -103,4 +103,4 @@ TALLY_HD constexpr auto why_not() {
 
 } // namespace primitive
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/primitive/window.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Rows in memory: row r begins at first + r * stride; lengths and strides in elements.
 template <class T>
@@ -18,7 +18,7 @@ struct tile_of_rows {
 };
 
 /// Where rows go: row r of the tile is folded into the row at table + keys[r] * stride, in global memory.
-template <class T, class Key>
+template <class T, integer Key>
 struct rows_by_key {
   using element = T;
   static constexpr space where = space::global;
@@ -38,7 +38,7 @@ struct rows_by_key {
 
 /// The same in the shared memory of the block, whose threads alone are the crew: a table of its own, to be brought to
 /// global memory afterwards.
-template <class T, class Key>
+template <class T, integer Key>
 struct rows_of_block {
   using element = T;
   static constexpr space where = space::shared_cta;
@@ -51,7 +51,7 @@ struct rows_of_block {
 
 /// The same in the shared memory of all blocks of the cluster, each of which has so many rows of the table, at the same
 /// place: the row of key k is row k % rows_per_block of block k / rows_per_block. sm_90.
-template <class T, class Key>
+template <class T, integer Key>
 struct rows_of_cluster {
   using element = T;
   static constexpr space where = space::shared_cluster;
@@ -111,4 +111,4 @@ __device__ __forceinline__ int lanes_log(int windows) {
 
 } // namespace verbs
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

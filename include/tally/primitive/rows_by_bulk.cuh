@@ -7,7 +7,7 @@
 #include <tally/primitive/rows.cuh>
 #include <tally/primitive/store_sum_ring.cuh>
 
-namespace tally::inline v0::primitive::verbs {
+namespace tally::v0::primitive::verbs {
 
 /// Rows of at most a stage; the warps of the crew take turns of up to 32 rows.
 template <operation Op, int Stages, class T, class Key>
@@ -54,4 +54,4 @@ __device__ __forceinline__ void rows_by_bulk(rows_by_key<T, Key> to, tile_of_row
   ring.finish();
 }
 
-} // namespace tally::inline v0::primitive::verbs
+} // namespace tally::v0::primitive::verbs

@@ -7,7 +7,7 @@
 #include <tally/primitive/prefetch.cuh>
 #include <tally/primitive/rows.cuh>
 
-namespace tally::inline v0::primitive::verbs {
+namespace tally::v0::primitive::verbs {
 
 /// Whether this lane asks for the line of L2 that a window lies in: the first of the line, or any of a short row.
 template <int V, class T>
@@ -141,4 +141,4 @@ __device__ __forceinline__ void rows_by_some_red(To to, tile_of_rows<T> from, cr
   rows_by_red<How, V, true, 4>(to, from, who, hint);
 }
 
-} // namespace tally::inline v0::primitive::verbs
+} // namespace tally::v0::primitive::verbs

@@ -10,10 +10,10 @@
 #include <tally/primitive/rows.cuh>
 #include <tally/primitive/store_sum_ring.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Where rows go exactly: row r of the tile is added to the lanes at lanes + keys[r] * lanes_of_row(columns).
-template <class T, class Key>
+template <class T, integer Key>
 struct exact_rows_by_key {
   i64* lanes; ///< aligned to 16 bytes, zeros before the first tile
   Key const* keys;
@@ -217,4 +217,4 @@ __device__ __forceinline__ void find_largest(u64* bits, tile_of_rows<T> from, cr
   if (threadIdx.x % 32 == 0) red<operation::max>(in_global(bits), largest);
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

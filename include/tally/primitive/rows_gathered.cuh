@@ -8,7 +8,7 @@
 
 #include <tally/primitive/rows_exact.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Which rows of a tile have a key: its first `per_key` of them are at rows + key * per_key.
 struct filed_rows {
@@ -131,4 +131,4 @@ __device__ __forceinline__ void gather_exactly(T* table, i64 stride, i64 table_r
     verbs::gather_keys<1>(table, stride, table_rows, file, rest, from, who);
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

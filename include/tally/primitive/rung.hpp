@@ -7,7 +7,7 @@
 
 #include <tally/primitive/reducible.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// How a tile gets into a table.
 enum class rung : unsigned char {
@@ -42,4 +42,4 @@ inline constexpr int red_elements = widest_reduction<Op, T, On, To>() <= 1 || By
     : widest_reduction<Op, T, On, To>() * int(sizeof(T)) < Bytes ? widest_reduction<Op, T, On, To>()
                                                                  : Bytes / int(sizeof(T));
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -5,7 +5,7 @@
 
 #include <tally/primitive/form.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 TALLY_HD constexpr char const* spell(family f) {
   constexpr char const* words[]{"cp.async.bulk", "cp.async.bulk.prefetch.L2", "cp.reduce.async.bulk", "red.async",
@@ -87,4 +87,4 @@ static_assert(spell(form{.op = operation::add,
                          .width = 4,
                          .noftz = true}) == "red.relaxed.gpu.global.add.noftz.v4.bf16x2");
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

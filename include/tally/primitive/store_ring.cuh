@@ -9,7 +9,7 @@
 #include <tally/primitive/copy.cuh>
 #include <tally/primitive/window.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A ring of stages in shared memory; each is a multiple of 16 bytes long and aligned to 16.
 template <int Stages>
@@ -86,4 +86,4 @@ private:
   int stage_ = 0;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 #include <tally/primitive/copy.cuh>
 #include <tally/primitive/parts_ring.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A ring whose threads send bulk copies. The whole block calls it.
 template <int Stages>
@@ -17,4 +17,4 @@ struct store_rows : parts_ring<Stages, circle::block> {
   __device__ __forceinline__ void finish() { wait_bulk_reads(); }
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

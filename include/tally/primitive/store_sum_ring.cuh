@@ -7,7 +7,7 @@
 #include <tally/primitive/bulk_reduce.cuh>
 #include <tally/primitive/parts_ring.cuh>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// A ring whose threads send bulk reductions.
 template <int Stages, circle Who>
@@ -17,4 +17,4 @@ struct store_sum_ring : parts_ring<Stages, Who> {
   __device__ __forceinline__ void finish() { wait_bulk_groups<0>(); }
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

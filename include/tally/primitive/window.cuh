@@ -9,7 +9,7 @@
 #include <tally/primitive/red_vector.cuh>
 #include <tally/primitive/rung.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 namespace verbs {
 /// What a red of V elements takes: neighbours one by one, or pairs of halves.
@@ -128,4 +128,4 @@ __device__ __forceinline__ void fold_window(T* to, window_t<T, V> window, int lo
   }
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -8,7 +8,7 @@
 #include <tally/base/numbers.hpp>
 #include <tally/primitive/form.hpp>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 /// Two neighbouring elements in one 32-bit word.
 template <small_float T>
@@ -92,4 +92,4 @@ TALLY_HD constexpr auto bits_of(T v) {
   return __builtin_bit_cast(typename verbs::register_of<int(sizeof(T))>::type, v);
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -6,7 +6,7 @@
 #include <tally/plan/answers_home.hpp>
 #include <tally/run/device.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Page-locked memory of the host where a kernel writes the answers there itself; else memory of the device.
 class answer_memory {
@@ -26,4 +26,4 @@ private:
   stream_ref stream_;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

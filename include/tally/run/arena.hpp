@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 class arena {
 public:
@@ -44,4 +44,4 @@ private:
   any_object* last_ = nullptr;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// One function on its way on another thread. Destroying it waits.
 class background {
@@ -27,4 +27,4 @@ private:
   task* task_ = nullptr;
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

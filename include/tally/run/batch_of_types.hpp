@@ -10,7 +10,7 @@
 #include <tally/run/gpu_batch.hpp>
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// The programs of a batch that may share a launch: those that fold something, by kernels.
 template <class Underway>
@@ -143,4 +143,4 @@ auto batch_of_types_in(std::tuple<Items...>& items, Place where, contract c) {
   return batch_of_types<std::tuple<Items...>, decltype(join_all(program_in_batch<Items>()...))>(items, where, c);
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

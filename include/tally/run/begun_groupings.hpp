@@ -10,7 +10,7 @@
 #include <tally/run/run_keyed.hpp>
 #include <tally/run/run_over.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// What computes a domain while the host goes on; void: nothing does.
 template <bool Fast, class Domain>
@@ -96,4 +96,4 @@ public:
   }
 };
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -9,7 +9,7 @@
 #include <tally/pipeline/answer.hpp>
 #include <tally/run/on.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 /// Throws bad_bounds: of an axis of a histogram.
@@ -79,7 +79,7 @@ constexpr auto bind_for(R const& r) {
   if constexpr (asks_exact<Options...>)
     return bind_exactly(r);
   else
-    return tally::bind(r);
+    return tally::v0::bind(r);
 }
 } // namespace detail
 
@@ -93,4 +93,4 @@ auto bind_checked(R const& r) {
   return b;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/run/gpu_elements.hpp>
 #include <tally/run/run_over.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 inline constexpr auto nothing_reduced = [](int) { return false; };
 
@@ -38,7 +38,7 @@ struct text_of_elements;
 template <class Program, class Row, class... Es>
 struct text_of_elements<Program, Row, pack<Es...>> {
   [[gnu::cold]] static std::string definitions() {
-    tally::definitions d;
+    tally::v0::definitions d;
     text_in<Program>::collect(d);
     (text_in<Es>::collect(d), ...);
     (text_in_values<Row, Es>::collect(d), ...);
@@ -76,4 +76,4 @@ void queue_collected(Pipe const& pipe, pack<Ts*...> const& to, on::gpu_place whe
   gpu::enqueue(r, staged);
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -13,7 +13,7 @@
 #include <tally/run/gpu_door.hpp>
 #include <tally/run/on.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -165,4 +165,4 @@ typename Program::states compute(Program p, on::any_place, contract c) {
   return compute(p, on::cpu, c);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

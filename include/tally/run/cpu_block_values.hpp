@@ -5,7 +5,7 @@
 
 #include <tally/run/cpu_keys.hpp>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 template <class V>
 struct values_of_block {
@@ -48,4 +48,4 @@ struct leaf_values_of_block<bound<M, pack<Es...>, Mask>, RowOf> {
 /// for 25.7 and 27.7; by 10^6, 16 MB, 60 and, asked for one by one 24 ahead, 80 to 97 (two cores of an AMD EPYC, g++ 12 -O2, 2026-11-28, one thread).
 inline constexpr std::size_t bytes_near = 4 * 1024 * 1024;
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

@@ -6,7 +6,7 @@
 
 #include <tally/run/cpu_in_place.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Bytes of a slice. Sums of 4096 columns of f32, of a plain read: slices of 1 KiB 0.8, of 8 KiB 1.0, of 16 KiB 1.1. EPYC, one core,
 /// 2026-11-22, g++ -O2, build/bench/cpu_axes.
@@ -301,7 +301,7 @@ public:
 
   /// cores: how many there are to share them.
   column_walk(program_type const& p, axes_layout const& at, i64 leaves, int cores) : p_(p), at_(at), width_(at.kept[at.kept_axes - 1].extent) {
-    constexpr i64 size = tally::detail::max_of(int(sizeof(typename vector_form<typename Leaves::monoid_type>::number))...);
+    constexpr i64 size = tally::v0::detail::max_of(int(sizeof(typename vector_form<typename Leaves::monoid_type>::number))...);
     i64 const most = bytes_of_slice / size, least = least_slice / size, fair = cores == 1 ? most : at.groups * leaves / (4 * cores) / 16 * 16;
     slice_ = fair > most ? most : fair < least ? least : fair;
     if (slice_ >= width_) slice_ = width_;
@@ -372,4 +372,4 @@ private:
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -6,7 +6,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Digits that a sum may have.
 inline constexpr int most_digits = 8;
@@ -41,4 +41,4 @@ u64 add_digits(near_digits table, int n, double* x, u32* slots, digit_cutters co
 /// Adds n products.
 u64 add_digits(near_digits table, int n, double* x, double* y, u32* slots, digit_cutters const& by);
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -8,7 +8,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// How many threads `threads = 0` means: OMP_NUM_THREADS where set and OpenMP is there, else the cores this
 /// process may run on; at least 1.
@@ -33,4 +33,4 @@ void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
 /// Bytes from which that is asked: less hardly holds a large page.
 inline constexpr std::size_t worth_large_pages = std::size_t(4) << 20;
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -11,7 +11,7 @@
 #include <tally/run/cpu_groups.hpp>
 #include <tally/run/cpu_values.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Elements that a core writes before it asks for more.
 inline constexpr i64 elements_of_run = 8192;
@@ -228,4 +228,4 @@ void write_elements(pack<Columns...> const& columns, axes_layout const& at, pack
   });
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

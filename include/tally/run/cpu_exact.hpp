@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 /// What one look at some finite numbers tells: all are below 2^top in size, and multiples of 2^low; empty when all are zero.
 struct extent_of_bits {
@@ -86,7 +86,7 @@ template <int Slices, int Elements, class S, int Words>
 TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, int top, int lowest) {
   constexpr int n = register_bytes / 8;
   using doubles = wide<double, n>;
-  slice<tally::detail::log2_of(Elements)> s{top};
+  slice<tally::v0::detail::log2_of(Elements)> s{top};
   double cutter[Slices];
   for (int l = 0; l < Slices; ++l, s = s.next())
     cutter[l] = s.cutter();
@@ -119,7 +119,7 @@ TALLY_INLINE void add_slices(wide_integer<Words>& sum, S const* x, integer_for<S
 template <int Elements, class S, int Words>
 TALLY_INLINE bool add_known(wide_integer<Words>& sum, S const* x, integer_for<S> const* on, extent_of_bits const& known,
                             int lowest) {
-  slice<tally::detail::log2_of(Elements)> const first{known.top}, second = first.next(), third = second.next();
+  slice<tally::v0::detail::log2_of(Elements)> const first{known.top}, second = first.next(), third = second.next();
   if (known.top > 960 || known.top < -960)
     return false;
   if (first.holds(known.low))
@@ -251,4 +251,4 @@ template <class Program, class Leaf>
   }
 }
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

@@ -14,7 +14,7 @@
 #include <tally/run/cpu_door.hpp>
 #include <tally/run/few_of_slots.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Exact sums of numbers, or of products of two.
 template <class Leaf>
@@ -283,4 +283,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

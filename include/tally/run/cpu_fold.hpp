@@ -7,7 +7,7 @@
 #include <tally/run/cpu_gather.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Leaves per tile: a tile is a subtree, small enough to balance the cores, large enough to forget the call.
 inline constexpr i64 leaves_per_tile = 64;
@@ -60,4 +60,4 @@ typename Program::states fold(Program const& p, int threads) {
   return walk.finish();
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

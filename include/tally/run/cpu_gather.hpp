@@ -9,7 +9,7 @@
 #include <tally/run/cpu_tile.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 
@@ -222,4 +222,4 @@ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 count) {
   return detail::fold_gathered(p, leaf, count);
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -17,7 +17,7 @@
 #include <tally/run/cpu_strip_walk.hpp>
 #include <tally/run/needs_positions.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// How many strips of neighbouring groups a core walks through together, so that a visit to a row takes a whole page of f32
 /// and the nodes on the way to the roots stay in the second cache.
@@ -321,4 +321,4 @@ void fold_groups(Program const& p, axes_layout const& at, int threads, Emit cons
   detail::fold_blocks(p, detail::blocks_of_strips<Program>(walk, at, leaves, cores), leaves, cores, threads, emit);
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

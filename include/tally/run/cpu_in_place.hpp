@@ -9,7 +9,7 @@
 #include <tally/run/cpu_strips.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 
@@ -89,4 +89,4 @@ private:
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

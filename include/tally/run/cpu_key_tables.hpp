@@ -10,7 +10,7 @@
 #include <tally/run/cpu_exact_tables.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// States, one a slot.
 template <class Leaf>
@@ -126,4 +126,4 @@ struct key_table<Leaf> {
 template <class Leaf>
 using key_table_t = typename detail::key_table<Leaf>::type;
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -9,7 +9,7 @@
 
 #include <tally/run/cpu_key_tables.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Elements that are worth a worker of their own, and how many an own table has to see for each of its slots.
 inline constexpr i64 elements_of_worker = 64 * 1024;
@@ -250,4 +250,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

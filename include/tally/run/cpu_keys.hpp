@@ -12,7 +12,7 @@
 #include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_groups.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Elements whose slots and values are computed before any is folded. Small, so that a core reads on while it scatters: 2^24 floats by
 /// 10^4 keys took 1.2 ns each with 64, 1.5 with 128, 1.7 with 512. EPYC 9004, 2026-11-20, g++ -O2, build/bench/keyed_cpu.
@@ -379,4 +379,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

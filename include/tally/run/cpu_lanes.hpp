@@ -16,7 +16,7 @@
 #include <tally/fold/sum.hpp>
 #include <tally/fold/variance.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 template <class T, int N>
@@ -386,4 +386,4 @@ struct vector_form<logsumexp_monoid<A>> {
   };
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 /// What stands for an exact sum in the tree: its order is free, and its leaves are added as they come.
 struct not_in_tree {};
@@ -45,4 +45,4 @@ TALLY_INLINE void fold_leaves(pack<Leaves...> const& leaves, i64 leaf, i64 count
   });
 }
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

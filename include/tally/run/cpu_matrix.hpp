@@ -9,7 +9,7 @@
 #include <tally/plan/matrix_walk.hpp>
 #include <tally/run/cpu_groups.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 
@@ -63,7 +63,7 @@ private:
 
 template <class... Columns>
 constexpr i64 bytes_of_element(pack<Columns...> const*) {
-  return (i64(0) + ... + i64(tally::detail::bytes_in_memory<Columns>()));
+  return (i64(0) + ... + i64(tally::v0::detail::bytes_in_memory<Columns>()));
 }
 /// What may be folded of a matrix whose columns lie as `down` says and rows as `along` does; a program without folds folds nothing. All zero
 /// where the axes do not make a matrix.
@@ -154,4 +154,4 @@ void walk_matrix(matrix_walk_facts const& f, matrix_walk_cut const& cut, Fold co
   });
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -7,7 +7,7 @@
 
 #include <tally/fold/arg.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Elements that are looked at without a branch.
 inline constexpr int elements_of_block = 64;
@@ -68,4 +68,4 @@ struct place_search<end_monoid<T, First>> {
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

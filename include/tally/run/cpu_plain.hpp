@@ -7,7 +7,7 @@
 #include <tally/run/cpu_exact.hpp>
 #include <tally/run/cpu_leaf_tree.hpp>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 /// One leaf of one bound monoid over source.row_at(first), ...; elements at and beyond `count` do not exist, and values behind a false
 /// mask are not computed.
@@ -60,4 +60,4 @@ template <class Columns, class... Leaves, class Source>
   });
 }
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

@@ -7,12 +7,12 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 #if defined(TALLY_WIDE_LOOP)
 inline constexpr bool registers_are_certain = false;
 inline constexpr int register_bytes = 32;
-inline bool has_registers() { return tally::detail::cpu_runs_wide_loops(); }
+inline bool has_registers() { return tally::v0::detail::cpu_runs_wide_loops(); }
 /// Calls a loop, a lambda that is always inlined, compiled for these registers.
 template <class Loop>
 TALLY_WIDE_LOOP auto with_registers(Loop const& loop) {
@@ -43,4 +43,4 @@ auto with_or_without_registers(Loop const& loop) {
   return with_registers(loop);
 }
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

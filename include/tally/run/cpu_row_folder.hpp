@@ -6,7 +6,7 @@
 
 #include <tally/run/cpu_in_place.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Leaves of a group up to which groups are folded several at once; longer ones are folded one after the other by the tile loop.
 inline constexpr int leaves_of_row = 16;
@@ -97,7 +97,7 @@ public:
 #pragma GCC unroll 1
           for (int j = 0; j < n; ++j, at += apart) short_group<Blocks, Ragged, false>(of_group[j], at, elements);
         }
-        store<tally::detail::log2_of(Blocks)>(of_group, n, to);
+        store<tally::v0::detail::log2_of(Blocks)>(of_group, n, to);
       }
       if (copies)
         for (int j = 0; j < here; ++j) out[g + j] = of_copied[j];
@@ -133,10 +133,10 @@ public:
         if (++k == leaves) k = 0, x += step;
       }
       if (leaves == 1) {
-        store<tally::detail::log2_of(blocks)>(of_leaf, here, out + u);
+        store<tally::v0::detail::log2_of(blocks)>(of_leaf, here, out + u);
         continue;
       }
-      store<tally::detail::log2_of(blocks)>(of_leaf, here, roots + have);
+      store<tally::v0::detail::log2_of(blocks)>(of_leaf, here, roots + have);
       have += here;
       int done = 0;
       for (; have - done >= leaves; done += leaves) {
@@ -180,7 +180,7 @@ private:
       block a, b;
       short_group<Blocks / 2, Ragged && Left, true>(a, x, elements);
       short_group<Blocks / 2, Ragged, true>(b, x + Blocks / 2 * n, elements - Blocks / 2 * n);
-      merge<tally::detail::log2_of(Blocks)>(out, a, b);
+      merge<tally::v0::detail::log2_of(Blocks)>(out, a, b);
     }
   }
   /// A leaf of at least one row of lanes, or the last one of a group: row after row, as memory likes it, with the lanes in the nearest
@@ -216,7 +216,7 @@ private:
       block a, b;
       tree<Blocks / 2>(a, of);
       tree<Blocks / 2>(b, of + Blocks / 2);
-      merge<tally::detail::log2_of(Blocks)>(out, a, b);
+      merge<tally::v0::detail::log2_of(Blocks)>(out, a, b);
     }
   }
   template <int Done, int Groups>
@@ -227,7 +227,7 @@ private:
       block a, b;
       join<Done, Groups / 2>(a, of);
       join<Done, Groups / 2>(b, of + Groups / 2);
-      merge<Done + tally::detail::log2_of(Groups)>(out, a, b);
+      merge<Done + tally::v0::detail::log2_of(Groups)>(out, a, b);
     }
   }
   /// The roots of n groups, whose registers are what step Done has left, in their order.
@@ -284,4 +284,4 @@ private:
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -9,7 +9,7 @@
 #include <tally/element/earlier.hpp>
 #include <tally/run/cpu_row_folder.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 
@@ -22,7 +22,7 @@ TALLY_INLINE void fold_neighbouring_rows(typename Leaf::monoid_type const& m, Nu
   if constexpr (folder::long_too)
     if (elements > folder::lanes) return folder::long_groups(m, x, step, end, elements, count, out);
   if (step == elements)
-    for_each_index<tally::detail::log2_of(n)>([&](auto log2) TALLY_INLINE_LAMBDA {
+    for_each_index<tally::v0::detail::log2_of(n)>([&](auto log2) TALLY_INLINE_LAMBDA {
       if (elements == 1 << log2.value) {
         i64 const done = folder::template dense_groups<1 << log2.value>(x, count, out);
         x += done * step, count -= done, out += done;
@@ -36,7 +36,7 @@ TALLY_INLINE void fold_neighbouring_rows(typename Leaf::monoid_type const& m, Nu
       folder::template short_groups<of, true>(x, step, end, int(elements), count, out);
   };
   bool done = false;
-  for_each_index<1 + tally::detail::log2_of(folder::blocks)>([&](auto log2) TALLY_INLINE_LAMBDA {
+  for_each_index<1 + tally::v0::detail::log2_of(folder::blocks)>([&](auto log2) TALLY_INLINE_LAMBDA {
     if (!done && elements <= (n << log2.value)) done = true, short_ones(log2);
   });
 }
@@ -215,4 +215,4 @@ void fold_rows(Program const& p, axes_layout const& at, int threads, Emit const&
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

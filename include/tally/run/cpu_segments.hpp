@@ -12,7 +12,7 @@
 #include <tally/run/cpu_gather.hpp>
 #include <tally/run/cpu_groups.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// What a segment costs beside its elements, in elements; how much of both one core takes at least; how many runs a core has to
 /// balance with.
@@ -311,4 +311,4 @@ private:
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

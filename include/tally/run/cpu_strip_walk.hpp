@@ -6,7 +6,7 @@
 
 #include <tally/run/cpu_strips.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 
@@ -302,4 +302,4 @@ private:
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -11,7 +11,7 @@
 #include <tally/run/cpu_fold.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 using planning::groups_in_strip;
 /// Bytes of a group up to which the prefetcher of a core follows sixteen of them by itself: sums of rows of 64 f32 ran at 8.5 GB/s
@@ -404,4 +404,4 @@ private:
 
 } // namespace detail
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -12,7 +12,7 @@
 #include <tally/run/cpu_plain.hpp>
 #include <tally/run/cpu_values.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// Lanes that are in flight together where a fold has no vector form.
 inline constexpr int lanes_in_flight = 16;
@@ -293,4 +293,4 @@ typename Program::states fold_subtree(Program const& p, i64 leaf, i64 count) {
   return s;
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

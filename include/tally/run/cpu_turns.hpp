@@ -7,7 +7,7 @@
 #include <tally/plan/turns_plan.hpp>
 #include <tally/run/cpu_fold.hpp>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 namespace detail {
 inline void take_turn(i64, i64) {}
@@ -30,4 +30,4 @@ void take_turns(int threads, Walks&... walks) {
     detail::spread_over_cores(of, threads, [&](i64 number) { detail::take_turn(number, of, walks...); });
 }
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace tally::inline v0::cpu {
+namespace tally::v0::cpu {
 
 /// The values of a leaf, one after the other; InPlace: in the memory of the source, so that more of it will follow.
 template <class V, bool InPlace>
@@ -183,7 +183,7 @@ struct needs<Program, bound<M, pack<Es...>, Mask>> {
   static constexpr bool fits = (true && ... && fits_a_buffer<value_of<Es, Program>>);
   static constexpr bool at_once = fits && (!masked || bound<M, pack<Es...>, Mask>::computes_all);
   static constexpr int values = at_once ? int(sizeof...(Es)) : 0;
-  static constexpr int bytes = at_once ? tally::detail::max_of(1, int(sizeof(as<value_of<Es, Program>>))...) : 1;
+  static constexpr int bytes = at_once ? tally::v0::detail::max_of(1, int(sizeof(as<value_of<Es, Program>>))...) : 1;
   static constexpr int mask_bytes = at_once && masked ? int(sizeof(typename wants<M>::mask)) : 0;
 };
 
@@ -196,9 +196,9 @@ template <class Columns, class... Leaves>
 struct leaf_values<program<Columns, Leaves...>> {
   using program_type = program<Columns, Leaves...>;
   static constexpr int elements = shape_of<program_type>.elements();
-  static constexpr int slots = tally::detail::max_of(1, detail::needs<program_type, Leaves>::values...);
-  static constexpr int bytes = tally::detail::max_of(1, detail::needs<program_type, Leaves>::bytes...);
-  static constexpr int mask_bytes = tally::detail::max_of(1, detail::needs<program_type, Leaves>::mask_bytes...);
+  static constexpr int slots = tally::v0::detail::max_of(1, detail::needs<program_type, Leaves>::values...);
+  static constexpr int bytes = tally::v0::detail::max_of(1, detail::needs<program_type, Leaves>::bytes...);
+  static constexpr int mask_bytes = tally::v0::detail::max_of(1, detail::needs<program_type, Leaves>::mask_bytes...);
   program_type const& p;
   i64 first = 0;
   detail::value_buffer<elements, bytes> of_slot[slots];
@@ -234,4 +234,4 @@ struct leaf_values<program<Columns, Leaves...>> {
   }
 };
 
-} // namespace tally::inline v0::cpu
+} // namespace tally::v0::cpu

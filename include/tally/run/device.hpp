@@ -12,7 +12,7 @@
 
 #include <tally/run/shared_word.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Devices with an ordinal at or beyond this are not used.
 inline constexpr int max_devices = 64;
@@ -55,7 +55,7 @@ struct unit {
   std::vector<std::string> extra_headers; ///< "cuda/std/complex": included before `header`
   std::string definitions;                ///< device text of user functions
   std::string assertions;                 ///< static_asserts that host and device agree
-  std::string name_expression;            ///< "tally::kernel::full<tally::plan{...}, tally::program<...>>"
+  std::string name_expression;            ///< "tally::v0::kernel::full<tally::v0::plan{...}, ...>"
   std::vector<std::string> options;       ///< further NVRTC options
 };
 
@@ -244,4 +244,4 @@ private:
   stream_ref stream_;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

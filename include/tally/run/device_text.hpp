@@ -10,7 +10,7 @@
 #include <tally/base/name_of.hpp>
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Definitions in namespaces, structs before functions, each once.
 class definitions {
@@ -83,4 +83,4 @@ template <class... Programs>
   return d.structs + d.functions;
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

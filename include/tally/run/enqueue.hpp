@@ -7,7 +7,7 @@
 #include <tally/run/enqueue_domain.hpp>
 #include <tally/run/enqueue_in_turns.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -280,4 +280,4 @@ auto prepare(R const&, Arguments&&...) -> typename detail::verdict_on_enqueue<R,
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

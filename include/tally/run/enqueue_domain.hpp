@@ -9,7 +9,7 @@
 #include <tally/run/run_into_grouped.hpp>
 #include <tally/run/run_keyed.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// Folds of the whole source as a domain: one group, whose bits are those of run.
 struct whole_source {};
@@ -186,4 +186,4 @@ void enqueue_domain(keyed_domain<Where, Program, Nodes, Direct> const& d, Source
   enqueue_bins<is_sorted<false, Keyed>>(exactly, s, to, call);
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

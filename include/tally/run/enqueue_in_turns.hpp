@@ -7,7 +7,7 @@
 #include <tally/run/enqueue_domain.hpp>
 #include <tally/run/in_turns.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class Domains>
 class segments_to_enqueue;
@@ -58,4 +58,4 @@ private:
   enqueue_call const& call_;
 };
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

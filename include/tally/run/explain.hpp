@@ -8,7 +8,7 @@
 #include <tally/plan/targets.hpp>
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -188,4 +188,4 @@ auto explain(R const&, Options const&...) ->
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -11,7 +11,7 @@
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_keyed.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -406,4 +406,4 @@ auto explain(R const&, Options const&...) -> typename decltype(detail::judge_gro
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/run/run_collect.hpp>
 #include <tally/run/run_let.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -251,4 +251,4 @@ auto explain(R const&, Options const&...) -> typename decltype(detail::judge_cal
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 #include <tally/base/numbers.hpp>
 #include <tally/run/heap_array.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// At first no slot has one; each has the value T{} as soon as it is asked for.
 template <class T>
@@ -39,4 +39,4 @@ private:
   std::vector<std::pair<std::size_t, T>> of_;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 #include <tally/plan/batch.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Full reductions of one type, in one launch.
 struct batch_request {
@@ -42,4 +42,4 @@ readback enqueue(batch_of_types_request const& r, batch_of_types_cut& cut);
 /// The translation unit for a plan, for tests.
 unit unit_of(batch_of_types_request const& r, batch_of_types_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -9,7 +9,7 @@
 #include <tally/plan/planner.hpp>
 #include <tally/run/kernels_of.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 struct group_type;
 
@@ -53,13 +53,13 @@ struct answers_in_kernel {
 /// One run of a program.
 struct full_request {
   program_type const* type;
-  kernels_of<tally::plan>* kernels; ///< of this type, and of what becomes of its states
+  kernels_of<tally::v0::plan>* kernels; ///< of this type, and of what becomes of its states
   void* program; ///< pointers of staged columns are replaced in place
   facts f;       ///< the target is filled in by the door
   column_place columns[max_sources];
   int ordinal; ///< -1: where the data is
   stream_ref stream;
-  tally::plan const* given; ///< a plan to use instead of the planner's; null: none
+  tally::v0::plan const* given; ///< a plan to use instead of the planner's; null: none
   void* answer = nullptr;   ///< device memory for the states; null: memory that the host can read
   answers_in_kernel const* finished = nullptr; ///< answers instead of states; null: states
   bool launches = true;                        ///< false: everything is made that a launch needs, and nothing is queued
@@ -82,10 +82,10 @@ queued_run enqueue(full_request& r, bool timed = false);
 /// The device where the columns are: an ordinal, or -1 when all are in host memory.
 int home_of(column_place const* columns, int count);
 /// The translation unit for a plan, for explain and for tests; of a kernel that leaves states, or answers.
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f, group_type const* answers = nullptr);
+unit unit_of(program_type const& t, tally::v0::plan const& p, facts const& f, group_type const* answers = nullptr);
 /// What NVRTC makes of a unit for a target.
 std::string ptx_of(unit const& u, target const& t);
 /// Runs a program and waits for its states, `bytes` of them.
 void run(full_request& r, void* states, std::size_t bytes);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -6,7 +6,7 @@
 #include <tally/plan/elements_plan.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// One writing of elements; the nodes of its type are the expressions.
 struct elements_request {
@@ -29,4 +29,4 @@ elements_planned enqueue(elements_request& r, staged_columns& staged);
 /// The translation unit for a plan, for tests.
 unit unit_of(group_type const& t, elements_plan const& p, int sources, int count);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

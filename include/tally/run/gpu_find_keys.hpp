@@ -8,7 +8,7 @@
 #include <tally/plan/find_keys.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What is known of the types of one search.
 struct find_keys_type {
@@ -49,4 +49,4 @@ void fetch_keys(find_keys_request const& r, found_keys const& found, void* words
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(find_keys_type const& t, find_keys_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -5,7 +5,7 @@
 
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Answers of groups that have the states of the identity.
 struct finish_request {
@@ -24,4 +24,4 @@ void enqueue(finish_request const& r);
 /// The translation unit, for tests.
 unit unit_of_finish(group_type const& t);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

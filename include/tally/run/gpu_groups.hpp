@@ -11,7 +11,7 @@
 #include <tally/plan/group_facts.hpp>
 #include <tally/run/gpu_door.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What is known of the types of one grouping.
 struct group_type {
@@ -46,4 +46,4 @@ axes_planned enqueue(axes_request& r, staged_columns& staged);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(group_type const& t, axes_plan const& p, int sources);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

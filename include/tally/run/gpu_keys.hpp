@@ -9,7 +9,7 @@
 #include <tally/plan/slot_sort_plan.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What is known of the types of one keyed grouping.
 struct keyed_type {
@@ -70,4 +70,4 @@ unit unit_of(keyed_type const& t, keys_plan const& p);
 /// That of the sort which other routes have in front of their folds.
 unit unit_of_sort(keyed_type const& t, slot_sort_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 #include <tally/plan/keys_beside.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// One keyed grouping, planned, whose elements another kernel adds to tables.
 struct keys_beside_request {
@@ -51,9 +51,9 @@ void add_keys(unit&, keys_of_read const&);
 /// Writes the arguments of a launch that are theirs.
 void add_arguments(void** to, keys_of_read const&);
 /// Queues a program with keys beside it; the definitions are of all of them. Throws what a program alone does.
-queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::plan>>& kernels, std::string (*definitions)());
+queued_run enqueue(full_request& r, keys_of_read const& keys, kernels_of<plan_beside<tally::v0::plan>>& kernels, std::string (*definitions)());
 /// The translation unit of that, for a plan.
-unit unit_of(program_type const& t, tally::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)());
+unit unit_of(program_type const& t, tally::v0::plan const& p, facts const& f, keys_of_read const& keys, std::string (*definitions)());
 /// A plan and theirs.
 template <class Plan>
 plan_beside<Plan> with_keys(Plan const& p, keys_of_read const* keys) {
@@ -65,4 +65,4 @@ plan_beside<Plan> with_keys(Plan const& p, keys_of_read const* keys) {
   return out;
 }
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -9,7 +9,7 @@
 #include <tally/run/gpu_sorted_keys.hpp>
 #include <tally/run/gpu_sorted_rows.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 struct any_order_kernels {
   kernels_of<keys_plan> tables;
@@ -21,4 +21,4 @@ struct any_order_kernels {
 /// element.
 void enqueue(keys_request& r, any_order_kernels& kernels, keys_in_flight& flight);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

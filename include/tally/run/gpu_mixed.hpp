@@ -6,7 +6,7 @@
 #include <tally/plan/mixed.hpp>
 #include <tally/run/gpu_keys_beside.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Answers to memory of the device: `count` arrays, of answers of `bytes` at most.
 struct mixed_answers {
@@ -40,4 +40,4 @@ void enqueue(mixed_request& r, mixed_planned const& chosen);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(mixed_request const& r, mixed_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 #include <tally/plan/one_segment.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// A fold of what lies between two offsets.
 struct one_segment_request {
@@ -35,4 +35,4 @@ void enqueue(one_segment_request& r);
 /// The translation unit for a plan, for tests.
 unit unit_of(group_type const& t, char const* offset_type, one_segment_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 #include <tally/plan/partitioned_keys.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What partitions, and what folds.
 struct partitioned_kernels {
@@ -20,4 +20,4 @@ void enqueue_partitioned(keys_request& r, i64 partitions, partitioned_kernels& k
 unit unit_of_partition(keyed_type const& t, partitioned_keys_plan const& p);
 unit unit_of_folds(keyed_type const& t, partitioned_keys_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -6,7 +6,7 @@
 #include <tally/plan/rows_plan.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// What is known of the types of rows and their lets, as spelled to the compiler.
 struct rows_type {
@@ -41,4 +41,4 @@ bool enqueue(rows_request& r, staged_columns& staged);
 /// The translation unit for a plan, for tests.
 unit unit_of(rows_type const& t, elements_plan const& p, int sources, int count);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -8,7 +8,7 @@
 #include <tally/plan/segments_read.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// One read that folds by segment.
 struct segments_request {
@@ -46,4 +46,4 @@ segments_faults faults_of(segments_request const& r);
 unit unit_of(group_type const& t, char const* offset_type, segments_plan const& p);
 
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -7,7 +7,7 @@
 #include <tally/plan/sorted_keys.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Queues the read. Throws the typed errors of planning, compiling, staging and launching. There is at least one slot and element.
 void enqueue(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, keys_in_flight& flight);
@@ -16,4 +16,4 @@ void enqueue_staged(keys_request& r, sorted_kernels<sorted_keys_plan>& kernels, 
 /// The translation unit of the folds of a plan, for explain and for tests.
 unit unit_of_folds(keyed_type const& t, sorted_keys_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

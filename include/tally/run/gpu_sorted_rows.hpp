@@ -7,7 +7,7 @@
 #include <tally/plan/sorted_rows.hpp>
 #include <tally/run/gpu_keys.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// Queues the read of rows that have one key each, whose columns are staged. Throws the typed errors of planning, compiling and launching. There is at
 /// least one slot and row.
@@ -16,4 +16,4 @@ void enqueue_staged(keys_request& r, sorted_kernels<sorted_rows_plan>& kernels, 
 /// The translation unit of the folds of a plan, for explain and for tests.
 unit unit_of_folds(keyed_type const& t, sorted_rows_plan const& p);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -8,7 +8,7 @@
 #include <tally/run/gpu_keys_beside.hpp>
 #include <tally/run/gpu_segments.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// The plan of the launch, and those of the keys beside the folds of the whole.
 using plan_of_turns = plan_beside<turns_plan>;
@@ -33,4 +33,4 @@ queued_run enqueue(turns_request&);
 /// The translation unit for a plan, for explain and for tests.
 unit unit_of(turns_request const&, turns_planned const&);
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

@@ -6,7 +6,7 @@
 #include <tally/run/compute.hpp>
 #include <tally/run/gpu_groups.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// The constants of a grouping's types, one object for each.
 template <class Program, class Nodes>
@@ -16,4 +16,4 @@ gpu::group_type const& group_type_of() {
   return type;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

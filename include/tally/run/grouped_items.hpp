@@ -7,7 +7,7 @@
 #include <tally/run/run.hpp>
 #include <tally/run/run_mixed.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// The items of a grouped reduction that are folds of the whole source, as a pack.
 constexpr pack<> whole_folds(pack<> const&) { return {}; }
@@ -72,4 +72,4 @@ constexpr auto segments_in_reduction(R const& r, Pipe const& pipe) {
     return pack<>{};
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -6,7 +6,7 @@
 #include <tally/run/begun_groupings.hpp>
 #include <tally/run/grouped_items.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// What the reads of a reduction on a GPU share: its items, its folds of the whole, bound, its keyed groupings that may be beside others, and its
 /// segments that may take turns.
@@ -225,4 +225,4 @@ auto run_grouped_on_gpu(R const& r, on::gpu_place where, contract c) {
   return shared_reads<Fast, R, Pipe, std::remove_cvref_t<decltype(whole)>, decltype(keys), decltype(segments)>(r, pipe, whole, keys, segments, where, c).run();
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -7,7 +7,7 @@
 #include <tally/run/in_turns_on_host.hpp>
 #include <tally/run/matrix_on_host.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// On the host: columns, rows and the whole of a matrix in one walk where that is worth it, or segments and the whole in turn, everything else in a walk
 /// of its own.
@@ -53,4 +53,4 @@ auto run_grouped_on_host(R const& r, on::cpu_place where, contract c) {
   });
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

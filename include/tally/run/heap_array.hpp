@@ -11,7 +11,7 @@
 
 #include <tally/run/cpu_door.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class T>
 class heap_array {
@@ -30,4 +30,4 @@ private:
   T* data_ = nullptr;
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

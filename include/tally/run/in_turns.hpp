@@ -13,7 +13,7 @@
 #include <tally/run/keys_beside.hpp>
 #include <tally/run/run_by_segment.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class Domain>
 inline constexpr bool is_between_offsets = false;
@@ -97,8 +97,8 @@ public:
     gpu::turns_request r{whole, keys, {}, &reads_, sizeof reads_, &kernels, &definitions_in_turns<Program, Keyed, Domains...>};
     for_each_index<count>([&](auto i) {
       auto& one = std::get<i>(queued_);
-      tally::get<i>(reads_).at = tally::get<i>(domains_).where;
-      one.emplace(tally::get<i>(domains_), tally::get<i>(reads_), 0, where_, c_, std::get<i>(on_device_));
+      tally::v0::get<i>(reads_).at = tally::v0::get<i>(domains_).where;
+      one.emplace(tally::v0::get<i>(domains_), tally::v0::get<i>(reads_), 0, where_, c_, std::get<i>(on_device_));
       r.segments[i] = &one->request();
     });
     return r;
@@ -111,7 +111,7 @@ public:
 private:
   template <int I>
   bool prepare_one() {
-    auto& d = tally::get<I>(domains_);
+    auto& d = tally::v0::get<I>(domains_);
     check_folds(d.program.leaves);
     d.where = counted(d.where, false, where_.queue);
     std::get<I>(on_device_) = gpu::residence_of(d.where.offsets) == gpu::residence::device;
@@ -127,4 +127,4 @@ private:
   contract c_;
 };
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -8,7 +8,7 @@
 
 #include <tally/run/in_turns.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class Domains>
 class segments_in_turns_on_host;
@@ -55,4 +55,4 @@ auto take_segments(Segments& s) {
   return s.template take<I>();
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -9,7 +9,7 @@
 #include <tally/fold/program.hpp>
 #include <tally/run/same_let.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class Found>
 struct type_in {
@@ -91,4 +91,4 @@ bool equal_everywhere(Part const& one, pack<Es...> const& es) {
   return equal;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

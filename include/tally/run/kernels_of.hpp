@@ -6,7 +6,7 @@
 #include <tally/run/device.hpp>
 #include <tally/run/shared_word.hpp>
 
-namespace tally::inline v0::gpu {
+namespace tally::v0::gpu {
 
 /// One loaded kernel per plan; grows, never shrinks, and is read without a lock.
 template <class Plan>
@@ -33,4 +33,4 @@ private:
   shared_word<entry*> head_;
 };
 
-} // namespace tally::inline v0::gpu
+} // namespace tally::v0::gpu

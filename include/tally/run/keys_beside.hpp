@@ -8,7 +8,7 @@
 #include <tally/run/gpu_keys_beside.hpp>
 #include <tally/run/run_keyed.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// The types of a pack of keyed domains: leaves that know all of them, and the columns that they read, a bit each.
 template <class Domains>
@@ -134,7 +134,7 @@ public:
   }
 
 private:
-  tally::keys_beside<Where, Program> argument_;
+  tally::v0::keys_beside<Where, Program> argument_;
   pack<Nodes...> nodes_;
   i64 extents_[Where::dims]{};
   bool reads_;
@@ -186,4 +186,4 @@ auto keys_beside_of(pack<Domains...> const& d, Source const& s, on::gpu_place pl
   return all_keys_beside<Domains...>(d, s, place, c);
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -11,7 +11,7 @@
 #include <tally/fold/program.hpp>
 #include <tally/run/partial_bytes.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ u64 kind_of(Program const& p) {
 
 } // namespace detail
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/pipeline/grid.hpp>
 #include <tally/pipeline/over.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ constexpr axes_layout layout_of(Program const& p, Source const& s, Reduced const
   return detail::layout_of_columns(&p.columns, s, reduced);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -15,7 +15,7 @@
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/same_let.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class T>
 inline char const tag_of_type{};
@@ -309,4 +309,4 @@ auto answers_kept(keyed_domain<Where, Program, Nodes, Direct> const& d, Source c
   return there;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

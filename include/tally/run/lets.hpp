@@ -6,7 +6,7 @@
 
 #include <tally/run/let_answers.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// A source as a grid.
 template <class... Columns>
@@ -118,4 +118,4 @@ auto without_lets_in(Pipe const& pipe, Items const& items, Place where, contract
   }
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Receives one line, without its newline; may be called from any thread.
 using log_sink = void (*)(std::string_view topic, std::string_view line);
@@ -17,4 +17,4 @@ bool logs(std::string_view topic) noexcept;
 /// Prints one line when TALLY_LOG names `topic`.
 void log_line(std::string_view topic, std::string_view line);
 
-} // namespace tally::inline v0
+} // namespace tally::v0

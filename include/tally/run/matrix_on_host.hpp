@@ -8,7 +8,7 @@
 #include <tally/run/cpu_matrix.hpp>
 #include <tally/run/run_mixed.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// What a reduction does not have among its items.
 struct no_groups {};
@@ -126,4 +126,4 @@ auto take_item(Matrix& m) {
   return m.template take<I>();
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

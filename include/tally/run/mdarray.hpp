@@ -13,7 +13,7 @@
 #include <tally/pipeline/grid.hpp>
 #include <tally/run/cpu_door.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Rank axes of T in row-major order, in host memory.
 template <class T, int Rank>
@@ -99,17 +99,21 @@ private:
   T* data_ = nullptr;
 };
 
+} // namespace tally::v0
+
+namespace tally {
+
 /// Answers of several axes are read with them; of one, as any container.
-template <element T, int Rank>
+template <v0::element T, int Rank>
   requires(Rank > 1)
-struct column_of<mdarray<T, Rank>> {
+struct column_of<v0::mdarray<T, Rank>> {
   static constexpr bool owns = true;
-  static auto make(mdarray<T, Rank> const& a) {
-    shaped_column<contiguous<T>, Rank> out{{a.data()}, static_cast<i64>(a.size()), {}};
+  static auto make(v0::mdarray<T, Rank> const& a) {
+    v0::shaped_column<v0::contiguous<T>, Rank> out{{a.data()}, static_cast<v0::i64>(a.size()), {}};
     for (int k = 0; k < Rank; ++k)
       out.axes[k] = a.extent(k);
     return out;
   }
 };
 
-} // namespace tally::inline v0
+} // namespace tally

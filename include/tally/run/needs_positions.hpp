@@ -7,7 +7,7 @@
 #include <tally/element/placeholder.hpp>
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0::cpu::detail {
+namespace tally::v0::cpu::detail {
 
 template <class Program>
 inline constexpr bool needs_positions = false;
@@ -15,4 +15,4 @@ template <class Columns, class... Leaves>
 inline constexpr bool needs_positions<program<Columns, Leaves...>> =
     (false || ... || (looks_at_position<decltype(Leaves::values)> || looks_at_position<decltype(Leaves::mask)>));
 
-} // namespace tally::inline v0::cpu::detail
+} // namespace tally::v0::cpu::detail

@@ -7,7 +7,7 @@
 #include <tally/plan/plan.hpp>
 #include <tally/run/device.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The same bits everywhere, the default.
 inline constexpr contract reproducible = contract::reproducible;
@@ -33,7 +33,7 @@ struct cpu_place {
 /// One GPU; ordinal -1 means the one where the data is, else the first. Host columns are staged through pinned memory.
 struct gpu_place {
   int ordinal = -1;
-  tally::gpu::stream_ref queue{};
+  tally::v0::gpu::stream_ref queue{};
   /// The GPU with this ordinal.
   constexpr gpu_place operator()(int k) const { return {k, queue}; }
   /// Queued on a cudaStream_t or CUstream.
@@ -49,4 +49,4 @@ inline constexpr gpu_place gpu{};
 template <class T>
 concept place = std::same_as<T, on::any_place> || std::same_as<T, on::cpu_place> || std::same_as<T, on::gpu_place>;
 
-} // namespace tally::inline v0
+} // namespace tally::v0

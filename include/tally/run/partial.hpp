@@ -9,7 +9,7 @@
 #include <tally/run/partial_bytes.hpp>
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// The place of a part in the whole; made by starting_at().
 struct part_position {
@@ -172,7 +172,7 @@ auto no_partial(bound_reduction<program<pack<Columns...>, Leaves...>, Nodes> con
                 i64 begin) {
   using Program = program<pack<Columns...>, Leaves...>;
   using Bare = program<pack<>, Leaves...>; // what is folded, without what is read
-  return partial_states<row<typename Columns::value_type...>, tally::shape_of<Program>, Bare, Nodes, Folds...>(
+  return partial_states<row<typename Columns::value_type...>, tally::v0::shape_of<Program>, Bare, Nodes, Folds...>(
       Bare{{}, 0, 0, b.program.leaves}, b.nodes, r.folds, begin);
 }
 template <class... Options>
@@ -289,4 +289,4 @@ auto from_bytes(R const&, std::span<std::byte const>) -> typename decltype(detai
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -11,7 +11,7 @@
 
 #include <tally/fold/tree.hpp>
 
-namespace tally::inline v0::partials {
+namespace tally::v0::partials {
 
 /// The version of the byte form; a reader refuses every other one.
 inline constexpr u32 format_version = 1;
@@ -44,4 +44,4 @@ std::vector<std::byte> encode(contents const&);
 /// state size than expected.
 contents decode(std::span<std::byte const>, contents const& expected);
 
-} // namespace tally::inline v0::partials
+} // namespace tally::v0::partials

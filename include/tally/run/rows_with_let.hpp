@@ -8,7 +8,7 @@
 #include <tally/run/kept_part.hpp>
 #include <tally/run/lets.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class T, class... Ts>
 constexpr int index_in(pack<Ts...> const*) {
@@ -136,7 +136,7 @@ constexpr char const* why_not_in_row() {
     if constexpr (!all_in_main<Main>(static_cast<Columns const*>(nullptr)))
       return "it reads columns that the elements do not";
     else
-      return tally::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::shape_of<Source>
+      return tally::v0::shape_of<decltype(domain_of_let(std::declval<Let const&>()).program)> == tally::v0::shape_of<Source>
                  ? nullptr
                  : "its leaves have another shape than those of the elements";
   }
@@ -362,4 +362,4 @@ bool queue_rows([[maybe_unused]] Pipe const& pipe, [[maybe_unused]] pack<Ts*...>
   }
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

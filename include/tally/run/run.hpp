@@ -12,7 +12,7 @@
 #include <tally/run/check.hpp>
 #include <tally/run/compute.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -157,13 +157,13 @@ constexpr ill_formed get(T const&) {
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0
 
 template <class T>
-  requires(std::same_as<T, std::remove_cv_t<T>> && tally::refused<T> && tally::detail::answer_count<T> > 1)
-struct std::tuple_size<T> : std::integral_constant<std::size_t, tally::detail::answer_count<T>> {};
+  requires(std::same_as<T, std::remove_cv_t<T>> && tally::v0::refused<T> && tally::v0::detail::answer_count<T> > 1)
+struct std::tuple_size<T> : std::integral_constant<std::size_t, tally::v0::detail::answer_count<T>> {};
 template <std::size_t I, class T>
-  requires(std::same_as<T, std::remove_cv_t<T>> && tally::refused<T> && tally::detail::answer_count<T> > 1)
+  requires(std::same_as<T, std::remove_cv_t<T>> && tally::v0::refused<T> && tally::v0::detail::answer_count<T> > 1)
 struct std::tuple_element<I, T> {
-  using type = tally::ill_formed;
+  using type = tally::v0::ill_formed;
 };

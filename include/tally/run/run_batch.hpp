@@ -13,7 +13,7 @@
 #include <tally/run/batch_of_types.hpp>
 #include <tally/run/run_grouped.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -44,7 +44,7 @@ public:
   bool large() const { return bound_.program.extent >= large_of_batch; }
   template <class Place>
   void compute(Place where, contract c) {
-    states_ = tally::compute(bound_.program, where, c);
+    states_ = tally::v0::compute(bound_.program, where, c);
   }
   /// Another launch has it.
   void is_taken() { taken_ = true; }
@@ -280,4 +280,4 @@ auto run(std::vector<R, Allocator> const&, Options const&...) ->
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

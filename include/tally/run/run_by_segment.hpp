@@ -16,7 +16,7 @@
 #include <tally/run/shared_word.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -265,4 +265,4 @@ auto compute_groups(domain<groups_between_offsets<Offset>, Program, pack<Nodes..
   return compute_groups(same, s, on::cpu, c);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

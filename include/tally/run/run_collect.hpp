@@ -10,7 +10,7 @@
 #include <tally/run/run_into.hpp>
 #include <tally/run/run_let.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -313,4 +313,4 @@ auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_collect_i
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/run/gpu_find_keys.hpp>
 #include <tally/run/run_keyed.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace cpu {
 
@@ -284,4 +284,4 @@ auto compute_groups(keyed_domain<groups_by_any_key<Rank, Key, Mask>, Program, No
   return detail::compute_found_on_gpu<false>(d, s, where, c);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/run/grouped_on_gpu.hpp>
 #include <tally/run/grouped_on_host.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -115,4 +115,4 @@ auto run(R const&, Options const&...) -> typename decltype(detail::judge_grouped
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -163,4 +163,4 @@ auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into<
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

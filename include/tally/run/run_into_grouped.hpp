@@ -9,7 +9,7 @@
 #include <tally/run/run_grouped.hpp>
 #include <tally/run/run_into.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -316,4 +316,4 @@ auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into_
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -7,7 +7,7 @@
 #include <tally/run/run_into_grouped.hpp>
 #include <tally/run/run_let.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ auto run_into(R const&, Arguments&&...) -> typename detail::verdict_on_run_into_
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -15,7 +15,7 @@
 #include <tally/run/run_over.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -139,13 +139,13 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
     return t;
   }
   static constexpr int own_cell_bytes(bool numbers_in_32) {
-    return numbers_in_32 ? of_all(tally::own_cell_bytes<typename Leaves::monoid_type, true>...) : of_all(tally::own_cell_bytes<typename Leaves::monoid_type, false>...);
+    return numbers_in_32 ? of_all(tally::v0::own_cell_bytes<typename Leaves::monoid_type, true>...) : of_all(tally::v0::own_cell_bytes<typename Leaves::monoid_type, false>...);
   }
   /// The same where exact sums have windows; 0: there are none, or one has none.
   static constexpr int bytes_in_windows(bool numbers_in_32) {
     return !sums_exactly   ? 0
-           : numbers_in_32 ? of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, true>...)
-                           : of_all(tally::own_bytes_in_windows<typename Leaves::monoid_type, false>...);
+           : numbers_in_32 ? of_all(tally::v0::own_bytes_in_windows<typename Leaves::monoid_type, true>...)
+                           : of_all(tally::v0::own_bytes_in_windows<typename Leaves::monoid_type, false>...);
   }
   /// Bytes of the neighbours of all folds that `red` takes at once; 0 where it does not.
   static constexpr int neighbour_bytes() {
@@ -165,7 +165,7 @@ struct keyed_types<Where, program<Columns, Leaves...>, Nodes> {
   static constexpr bool places = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::placed));
   static constexpr bool swaps_floats = (false || ... || (cell_of<typename Leaves::monoid_type>::kind == cell_kind::added));
   static constexpr bool swaps_pairs(bool numbers_in_32) {
-    return (false || ... || (numbers_in_32 ? tally::swaps_pairs<typename Leaves::monoid_type, true> : tally::swaps_pairs<typename Leaves::monoid_type, false>));
+    return (false || ... || (numbers_in_32 ? tally::v0::swaps_pairs<typename Leaves::monoid_type, true> : tally::v0::swaps_pairs<typename Leaves::monoid_type, false>));
   }
   static constexpr int atomics_of_element = (0 + ... + atomics_of_cell<typename Leaves::monoid_type>);
   /// Whether answer i is the sum that fold i added.
@@ -354,4 +354,4 @@ auto compute_groups(keyed_domain<groups_by_key<Rank, Reduced, Dims, Key, Mask, D
   return detail::compute_bins<false>(static_cast<typename Keyed::exact_domain const&>(d), s, where.thread_count);
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -6,7 +6,7 @@
 #include <tally/pipeline/collect.hpp>
 #include <tally/run/lets.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -158,4 +158,4 @@ auto run(R const&, Options const&...) -> typename decltype(detail::judge_call_wi
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -13,7 +13,7 @@
 #include <tally/run/run_over.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// The axes an item folds away, as bits; 0 for what is not a grouping along axes.
 template <class Item>
@@ -231,7 +231,7 @@ public:
   static mixed_facts facts(ColumnProgram columns, matrix_layout const& matrix, contract c) {
     columns.extent = matrix.columns.extent;
     auto const* leaves = static_cast<decltype(all::leaves) const*>(nullptr);
-    constexpr leaf_shape shape = tally::shape_of<ColumnProgram>;
+    constexpr leaf_shape shape = tally::v0::shape_of<ColumnProgram>;
     int const beside = shape.elements() / mixed_folding_threads, levels = std::bit_width(unsigned(shape.lanes())) - 1;
     int const words = words_while_closing(static_cast<decltype(ColumnProgram::leaves) const*>(nullptr)) * beside * levels;
     return {facts_of(columns, target{}, c), matrix.columns, matrix.batched, has_each, words, int(sizeof(typename ColumnProgram::states)), int(sizeof(typename along::states)), int((has_rows ? sizeof(typename RowProgram::states) : 0) + sizeof(typename Total::states)), all_commutative(leaves), any_exact_leaf(leaves),
@@ -376,4 +376,4 @@ auto mixed_read_of(Folds const& items, Pipe const& pipe, Leaves const& whole, on
   return read(of.columns, of.rows, of.total, layout_of_matrix<At>(of.columns.program, pipe.source), where, c, queued, keys);
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -18,7 +18,7 @@
 #include <tally/run/shared_word.hpp>
 #include <tally/run/traits_of_leaves.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -434,4 +434,4 @@ auto compute_groups(domain<groups_along_axes<Rank, Reduced>, Program, pack<Nodes
   return groups.take();
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

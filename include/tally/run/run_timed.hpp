@@ -5,7 +5,7 @@
 
 #include <tally/run/explain.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 /// Answers as run gives them, and the plan with expected and measured time side by side.
 template <class Answers>
@@ -72,4 +72,4 @@ auto run_timed(R const&, Options const&...) -> typename decltype(detail::judge_c
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -8,7 +8,7 @@
 
 #include <tally/pipeline/let.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class T>
 bool same_bytes(T const& a, T const& b) {
@@ -89,4 +89,4 @@ bool same_part(E const& a, E const& b) {
     return false;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

@@ -6,14 +6,14 @@
 #include <tally/run/gpu_segments.hpp>
 #include <tally/run/group_type_of.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 template <class Offset>
 constexpr char const* offset_text() {
   if constexpr (std::same_as<Offset, evenly>)
-    return "tally::evenly";
+    return "tally::v0::evenly";
   else
-    return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::i64" : "tally::u64") : (Offset(-1) < Offset(0) ? "tally::i32" : "tally::u32");
+    return sizeof(Offset) == 8 ? (Offset(-1) < Offset(0) ? "tally::v0::i64" : "tally::v0::u64") : (Offset(-1) < Offset(0) ? "tally::v0::i32" : "tally::v0::u32");
 }
 
 /// The request for what a kernel is told, which must outlive it.
@@ -28,4 +28,4 @@ gpu::segments_request segments_request_for(segments_read<Program, pack<Nodes...>
   return r;
 }
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

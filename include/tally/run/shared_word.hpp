@@ -6,7 +6,7 @@
 
 #include <tally/base/config.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 template <class T>
 class shared_word {
@@ -26,4 +26,4 @@ private:
   T value_{};
 };
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -10,7 +10,7 @@
 #include <tally/run/background.hpp>
 #include <tally/run/run.hpp>
 
-namespace tally::inline v0 {
+namespace tally::v0 {
 
 namespace detail {
 
@@ -155,4 +155,4 @@ auto start(R const&, Options const&...) -> typename decltype(detail::judge_call<
   return {};
 }
 
-} // namespace tally::inline v0
+} // namespace tally::v0

@@ -5,7 +5,7 @@
 
 #include <tally/fold/program.hpp>
 
-namespace tally::inline v0::detail {
+namespace tally::v0::detail {
 
 /// A leaf whose states can leave their range; a real number has none to leave.
 template <class Leaf>
@@ -34,4 +34,4 @@ constexpr bool all_free_of_order(pack<Leaves...> const*) {
 template <class Program>
 inline constexpr decltype(Program::leaves) const* leaves_of = nullptr;
 
-} // namespace tally::inline v0::detail
+} // namespace tally::v0::detail

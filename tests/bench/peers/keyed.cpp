@@ -7,7 +7,7 @@
 #include <exception>
 #include <limits>
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 

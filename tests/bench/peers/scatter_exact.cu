@@ -8,8 +8,8 @@
 
 #include <cuda_runtime.h>
 
-using namespace tally;
-using namespace tally::primitive;
+using namespace tally::v0;
+using namespace tally::v0::primitive;
 using planning::exact_rung;
 
 namespace {

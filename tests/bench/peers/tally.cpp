@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace tally;
+using namespace tally::v0;
 using bench::addresses;
 
 std::string& error_text() {

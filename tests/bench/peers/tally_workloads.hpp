@@ -14,7 +14,7 @@
 
 namespace bench {
 
-using namespace tally;
+using namespace tally::v0;
 using addresses = const void* const*;
 
 template <class T> auto column(addresses columns, int which, std::int64_t n) {
@@ -30,7 +30,7 @@ template <contract Contract, class R> auto bind_as(R const& r) {
 }
 /// Whether all folds of a workload have an exact form.
 template <class Work>
-inline constexpr bool has_exact_form = tally::detail::runnable<decltype(Work::pipeline(nullptr, 0)), exact_contract>;
+inline constexpr bool has_exact_form = tally::v0::detail::runnable<decltype(Work::pipeline(nullptr, 0)), exact_contract>;
 
 template <class T> struct sum_of {
   static auto pipeline(addresses c, std::int64_t n) { return from(column<T>(c, 0, n)) | reduce(sum); }

@@ -5,7 +5,7 @@
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 
 void add_bool(case_list& to) {
   add_case<bool>(to, "bool free", [](bool const* x, i64 n) {

@@ -17,7 +17,7 @@ TALLY_FUNCTION(same_bits_again, (unsigned long long x), { return x; });
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 auto some_folds() {
@@ -35,10 +35,10 @@ void add_columns(case_list& to) {
   add_case<float>(to, "three columns", [](float const* x, i64 n) {
     auto const* const bytes = reinterpret_cast<u8 const*>(x); // the first n bytes of the same memory
     return from(device(x, n), device(bytes, n), iota(n)) | filter(_2 != 7) |
-           reduce(sum(_1 * _2), covariance(_1, _1 + _2), argmax(_2).maybe(), sum(_1 * _3), sum(_2 * tally::index), max(_3).maybe());
+           reduce(sum(_1 * _2), covariance(_1, _1 + _2), argmax(_2).maybe(), sum(_1 * _3), sum(_2 * tally::v0::index), max(_3).maybe());
   });
   add_case<float>(to, "iota", [](float const*, i64 n) {
-    return from(iota(0.1f, n, 0.3f)) | reduce(sum, variance, argmax.maybe(), bit_xor(tally::index * tally::index), sum(_1 * tally::index));
+    return from(iota(0.1f, n, 0.3f)) | reduce(sum, variance, argmax.maybe(), bit_xor(tally::v0::index * tally::v0::index), sum(_1 * tally::v0::index));
   });
 }
 

@@ -5,7 +5,7 @@
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 
 void add_f32_free(case_list& to) {
   add_case<float>(to, "f32 free", [](float const* x, i64 n) {

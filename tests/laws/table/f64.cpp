@@ -5,7 +5,7 @@
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 
 void add_f64(case_list& to) {
   add_case<double>(to, "f64 tree", [](double const* x, i64 n) {

@@ -14,8 +14,8 @@
 
 namespace fold_table {
 
-using tally::i64;
-using tally::u64;
+using tally::v0::i64;
+using tally::v0::u64;
 
 /// All answers of one run: their bits, and as what number they may be compared within a tolerance.
 struct answers {
@@ -36,10 +36,10 @@ public:
   /// n elements that are `other`, with `special` at one place; both by their names below, floats only.
   virtual std::vector<std::byte> specials(i64 n, i64 at, int special, int other) const = 0;
   virtual answers on_cpu(void const* data, i64 n, int threads) const = 0;
-  virtual answers on_gpu(void const* data, i64 n, tally::contract c = tally::contract::reproducible,
+  virtual answers on_gpu(void const* data, i64 n, tally::v0::contract c = tally::v0::contract::reproducible,
                          void* stream = nullptr) const = 0;
   /// The kernel for such a run on a target, to be compiled where there is no GPU.
-  virtual tally::gpu::unit unit(i64 n, int alignment, tally::target const& t, tally::contract c) const = 0;
+  virtual tally::v0::gpu::unit unit(i64 n, int alignment, tally::v0::target const& t, tally::v0::contract c) const = 0;
 };
 
 /// What specials() puts at one place, and around it.

@@ -21,18 +21,18 @@ namespace fold_table {
 
 template <class T>
 void flatten(answers& out, T const& x) {
-  static_assert(sizeof(T) <= 8 && tally::real<T>);
+  static_assert(sizeof(T) <= 8 && tally::v0::real<T>);
   u64 bits = 0;
   std::memcpy(&bits, &x, sizeof x);
   out.bits.push_back(bits);
   out.values.push_back(static_cast<double>(x));
 }
 template <class T>
-void flatten(answers& out, tally::extent_of_values<T> const& x) {
+void flatten(answers& out, tally::v0::extent_of_values<T> const& x) {
   flatten(out, x.min), flatten(out, x.max);
 }
 template <class A, int K>
-void flatten(answers& out, tally::moments_result<A, K> const& x) {
+void flatten(answers& out, tally::v0::moments_result<A, K> const& x) {
   flatten(out, x.n), flatten(out, x.mean);
   for (A c : x.central) flatten(out, c);
 }
@@ -52,7 +52,7 @@ T number_at(i64 k) {
   u64 h = static_cast<u64>(k) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
   h ^= h >> 27;
-  if constexpr (tally::floating<T>) {
+  if constexpr (tally::v0::floating<T>) {
     double const u = static_cast<double>(static_cast<i64>(h >> 11) - (i64{1} << 52)) / static_cast<double>(i64{1} << 52);
     return static_cast<T>(u * static_cast<double>(u64{1} << (h & 15)) / 256);
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -90,7 +90,7 @@ public:
   }
   std::vector<std::byte> specials([[maybe_unused]] i64 n, [[maybe_unused]] i64 at, [[maybe_unused]] int special,
                                   [[maybe_unused]] int other) const override {
-    if constexpr (tally::floating<T>)
+    if constexpr (tally::v0::floating<T>)
       return bytes_of(n, [&](i64 k) {
         if (k == at) return special_number<T>(special);
         return other == 2 ? special_number<T>(3) : static_cast<T>(static_cast<float>(other));
@@ -99,17 +99,17 @@ public:
       return {};
   }
   answers on_cpu(void const* data, i64 n, int threads) const override {
-    return flat(run(make_(static_cast<T const*>(data), n), tally::on::cpu.threads(threads)));
+    return flat(run(make_(static_cast<T const*>(data), n), tally::v0::on::cpu.threads(threads)));
   }
-  answers on_gpu(void const* data, i64 n, tally::contract c, void* stream) const override {
-    return flat(run(make_(static_cast<T const*>(data), n), tally::on::gpu.stream(stream), c));
+  answers on_gpu(void const* data, i64 n, tally::v0::contract c, void* stream) const override {
+    return flat(run(make_(static_cast<T const*>(data), n), tally::v0::on::gpu.stream(stream), c));
   }
-  tally::gpu::unit unit(i64 n, int alignment, tally::target const& t, tally::contract c) const override {
+  tally::v0::gpu::unit unit(i64 n, int alignment, tally::v0::target const& t, tally::v0::contract c) const override {
     auto const* const at = reinterpret_cast<T const*>(std::uintptr_t{0x100000000u} + static_cast<unsigned>(alignment % 16));
-    auto bound = tally::bind(make_(at, n));
-    auto request = tally::detail::request_for(bound.program, tally::on::gpu, c);
+    auto bound = tally::v0::bind(make_(at, n));
+    auto request = tally::v0::detail::request_for(bound.program, tally::v0::on::gpu, c);
     request.f.target = t;
-    return tally::gpu::unit_of(*request.type, tally::make_plan(request.f).plan, request.f);
+    return tally::v0::gpu::unit_of(*request.type, tally::v0::make_plan(request.f).plan, request.f);
   }
 
 private:

@@ -5,7 +5,7 @@
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 
 namespace {
 template <class T>

@@ -27,7 +27,7 @@ TALLY_FUNCTION(recurrence_value, (recurrence a), { return a.shift; });
 
 namespace fold_table {
 
-using namespace tally;
+using namespace tally::v0;
 using namespace fold_table_functions;
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <tally/plan/mixed_plan.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline void folding_threads_meet() {
   static emulated::meeting folding{unsigned(mixed_folding_threads)};
@@ -18,4 +18,4 @@ inline u32 count_around(u32* counter, u32 most) {
   return before;
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

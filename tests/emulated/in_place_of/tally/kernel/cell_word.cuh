@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 using primitive::operation, primitive::halves;
 
@@ -67,4 +67,4 @@ void fold_neighbours_into(T* at, T const (&v)[V]) {
   for (int j = 0; j < V; ++j) fold_into<Op, owner::all>(at + j, v[j]);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/kernel/cell_word.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline unsigned rank_in_cluster() { return emulated::cluster().rank; }
 inline char* memory_of_block(unsigned rank, char* own) {
@@ -30,4 +30,4 @@ inline void meet_cluster() { emulated::block::running()->meet_cluster(); }
 inline void arrive_in_cluster() {}
 inline void wait_for_cluster() { meet_cluster(); }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

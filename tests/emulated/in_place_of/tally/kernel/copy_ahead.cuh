@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 template <int Bytes>
 void copy_ahead(unsigned char* to, unsigned char const* from) {
@@ -20,4 +20,4 @@ inline void close_copies() {}
 template <int Open>
 void wait_for_copies() {}
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

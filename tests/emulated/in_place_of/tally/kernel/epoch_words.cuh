@@ -9,7 +9,7 @@
 
 #include <stdexcept>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline void store_word(u64* to, u32 word, u32 epoch) { *to = (u64(epoch) << 32) | word; }
 inline u64 peek_word(u64 const* from) { return *from; }
@@ -21,4 +21,4 @@ inline u32 await_word(u64 const* from, u64, u32 epoch) {
   return u32(*from);
 }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

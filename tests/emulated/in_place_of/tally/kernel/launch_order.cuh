@@ -5,7 +5,7 @@
 
 #include <tally/base/numbers.hpp>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 struct launch_order {
   u64* last;
@@ -16,4 +16,4 @@ inline void wait_for_launch_in_front() {}
 inline void let_launch_behind_begin() {}
 inline bool begins_ahead(launch_order const& o, bool) { return blockIdx.x < o.first_blocks; }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

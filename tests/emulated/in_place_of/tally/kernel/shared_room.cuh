@@ -3,8 +3,8 @@
 // kernel/shared_room.cuh as host code: the memory that a test has made.
 #pragma once
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline unsigned char* room_of_block() { return reinterpret_cast<unsigned char*>(emulated::shared_begin); }
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -5,7 +5,7 @@
 
 #include <tally/kernel/cell_word.cuh>
 
-namespace tally::inline v0::kernel {
+namespace tally::v0::kernel {
 
 inline void show_own_words() {}
 template <operation Op, class T>
@@ -18,4 +18,4 @@ void fold_words_into(T* all, T* own, unsigned n, unsigned first) {
 }
 inline void wait_for_words() {}
 
-} // namespace tally::inline v0::kernel
+} // namespace tally::v0::kernel

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 struct expected {
   i64 bytes;
@@ -48,4 +48,4 @@ private:
   i64 per_stage_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

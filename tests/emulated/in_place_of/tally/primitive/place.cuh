@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 template <class T>
 struct in_global {
@@ -31,4 +31,4 @@ struct bulk_bytes {
   }
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 template <class T>
 void prefetch_line(in_global<T>) {}
@@ -22,4 +22,4 @@ void prefetch(in_global<T> from, bulk_bytes n) {
   asked_in_bulk.push_back({reinterpret_cast<u64>(from.at), n.n});
 }
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 template <int Stages>
 class store_ring {
@@ -29,4 +29,4 @@ private:
   unsigned char* room_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive

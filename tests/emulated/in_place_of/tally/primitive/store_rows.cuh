@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace tally::inline v0::primitive {
+namespace tally::v0::primitive {
 
 inline i64 rows_stored = 0; ///< in bulk
 inline void copy(in_global<unsigned char> to, in_shared<unsigned char const> from, bulk_bytes n) {
@@ -32,4 +32,4 @@ private:
   unsigned char* room_;
 };
 
-} // namespace tally::inline v0::primitive
+} // namespace tally::v0::primitive
