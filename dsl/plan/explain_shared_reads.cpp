@@ -201,9 +201,9 @@ void word_matrix(grouped_description& d) {
     one.why_not.clear();
     for (std::size_t c = 0; c < one.of.sources.size(); ++c) {
       auto& s = one.of.sources[c];
-      bool const down = (d.joined.plan.standing_down >> c & 1) != 0, stands = d.joined.plan.stands(int(c));
-      s.load = stands ? "beside the tiles in shared memory" : "tiles in shared memory";
-      s.why = down ? "the same in every row: once a unit" : stands ? "the same all along a row: once a unit" : "every element is read once";
+      bool const down = d.joined.plan.stands_down(int(c)), along = d.joined.plan.stands_along(int(c)), beside = d.joined.plan.stands_beside(int(c));
+      s.load = beside ? "beside the tiles in shared memory" : "tiles in shared memory";
+      s.why = down ? "the same in every row: once a unit" : along && beside ? "the same all along a row: once a unit" : along ? "the same all along a row: once a row" : "every element is read once";
       if (s.staged) s.why += ", after a copy from host memory";
     }
   };
@@ -213,7 +213,7 @@ void word_matrix(grouped_description& d) {
   if (!d.joined.total_joins()) return;
   auto& total = d.each >= 0 ? d.domains[std::size_t(d.each)] : d.domains.back();
   join(total);
-  if (d.joined.plan.whole == whole_from::leaves) total.shape += ", every leaf where it begins: what of it lies behind a tile comes from L2";
+  if (d.joined.plan.whole == whole_from::leaves && d.joined.plan.few_columns == 0) total.shape += ", every leaf where it begins: what of it lies behind a tile comes from L2";
 }
 
 /// Columns, rows and the whole of a matrix that the host folds in one walk.

@@ -34,3 +34,14 @@ TEST_CASE("rows of few columns of other sizes") {
   folds<bf16, 9001, 64, true>();
   folds<bf16, 9001, 40, true>();
 }
+
+TEST_CASE("operands of few columns: what is the same in every row is beside the tiles, what is the same all along one in them") {
+  auto const beside_operands = []<class T, i64 Rows, i64 Columns>() { return folds<T, Rows, Columns, true, 1, lie::behind, runs::planned, true>(); };
+  beside_operands.operator()<float, 20011, 8>();
+  beside_operands.operator()<float, 30001, 3>(); // whose whole is a read of its own
+  beside_operands.operator()<float, 9001, 24>();
+  beside_operands.operator()<float, 5003, 64>();
+  beside_operands.operator()<float, 5003, 100>();
+  beside_operands.operator()<double, 9001, 4>();
+  beside_operands.operator()<bf16, 9001, 40>();
+}

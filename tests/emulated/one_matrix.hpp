@@ -48,20 +48,39 @@ auto sums_of_batch(auto const* x, i64 rows, i64 columns) {
     return from(shaped(x, rows, Matrices, columns)) | reduce(over<0>(sum), over<2>(mean));
 }
 
+/// The first element of a vector from `uneven` that begins at a multiple of 16 bytes.
+template <class T>
+T const* aligned_in(std::vector<T> const& x) {
+  return x.data() + (16 - reinterpret_cast<u64>(x.data()) % 16) % 16 / sizeof(T);
+}
+
+/// A matrix with what is the same in every row and what is the same all along one.
+template <class T>
+auto sums_beside_operands(T const* x, T const* of_column, T const* of_row, i64 rows, i64 columns) {
+  return from(shaped(x, rows, columns), along<1>(device(of_column, columns)), along<0>(device(of_row, rows))) |
+         reduce(over<0>(sum(_1 * _3)), over<1>(mean(_1 * _2)), sum(_1 * _2 * _3));
+}
+
 /// Whether rows whose parts of the whole are folded together are what the planner says, or those of a unit's neighbouring lanes, as in matrices of more columns.
 enum class runs { planned, of_units };
 
 /// Launches what the planner makes of sums of columns, rows and all; true where their answers are those of the CPU.
-template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie = lie::behind, runs Runs = runs::planned>
+template <class T, i64 Rows, i64 Columns, bool Engine, i64 Matrices = 1, lie Lie = lie::behind, runs Runs = runs::planned, bool Operands = false>
 bool folds() {
   CAPTURE(Rows);
   CAPTURE(Columns);
-  constexpr bool whole_too = Lie != lie::in_turn, each = Lie == lie::each_behind || Lie == lie::each_in_turn || Lie == lie::columns_and_each || Lie == lie::rows_and_each;
+  constexpr bool whole_too = Lie != lie::in_turn && !(Operands && Columns % i64(16 / sizeof(T)) != 0), each = Lie == lie::each_behind || Lie == lie::each_in_turn || Lie == lie::columns_and_each || Lie == lie::rows_and_each;
   constexpr bool behind = Lie != lie::in_turn && Lie != lie::each_in_turn, rows_too = Lie != lie::columns_and_each && Lie != lie::columns_and_all,
                  columns_too = Lie != lie::rows_and_each;
   auto const all = uneven<T>(Matrices * Rows * Columns);
-  T const* const x = all.data() + (16 - reinterpret_cast<u64>(all.data()) % 16) % 16 / sizeof(T);
-  auto const r = sums_of_batch<Matrices, Lie>(x, Rows, Columns);
+  T const* const x = aligned_in(all);
+  auto const of_columns = uneven<T>(Columns), of_rows = uneven<T>(Rows);
+  auto const r = [&] {
+    if constexpr (Operands)
+      return sums_beside_operands(x, aligned_in(of_columns), aligned_in(of_rows), Rows, Columns);
+    else
+      return sums_of_batch<Matrices, Lie>(x, Rows, Columns);
+  }();
   using R = std::remove_cvref_t<decltype(r)>;
   constexpr auto at = detail::mixed_items_of<R>;
   auto const whole = detail::bind_to(r.pipe, detail::whole_folds(r.folds));
@@ -77,8 +96,8 @@ bool folds() {
     mixed_facts f{};
     f.of.lanes_per_group = shape.group;
     f.of.rows_per_leaf = shape.rows;
-    f.of.source_count = 1;
-    f.of.sources[0] = {sizeof(T), 1, 16};
+    f.of.source_count = Operands ? 3 : 1;
+    for (int c = 0; c < f.of.source_count; ++c) f.of.sources[c] = {sizeof(T), 1, 16};
     f.of.target = Engine ? targets::h200 : targets::a100;
     f.of.target.multiprocessors = 4; // of which few rows have enough
     f.of.target.l2_bytes = 0;        // in which rows alone would be found again
@@ -90,8 +109,8 @@ bool folds() {
     f.columns.groups = Matrices * Columns;
     f.columns.extent = Rows;
     f.columns.kept[0] = {Matrices, matrix, {matrix}};
-    f.columns.kept[Matrices > 1 ? 1 : 0] = {Columns, 1, {1}};
-    f.columns.reduced[0] = {Rows, row, {row}};
+    f.columns.kept[Matrices > 1 ? 1 : 0] = {Columns, 1, {1, 1, 0}};
+    f.columns.reduced[0] = {Rows, row, {row, 0, 1}};
     f.column_words = detail::words_while_closing(static_cast<decltype(Down::leaves) const*>(nullptr)) * (shape.elements() / mixed_folding_threads) * kernel::levels_of(shape.lanes());
     f.column_bytes = sizeof(typename Down::states);
     f.along_bytes = sizeof(pack<typename Across::states, typename Total::states>);

@@ -59,3 +59,33 @@ TEST_CASE("several sources of few columns, rows and columns that fold otherwise,
   same_and_joined(from(shaped(more.data(), 3 * rows, columns)) | reduce(over<1>(norm<2>(_1)), sum), true, true);
   same_and_joined(from(shaped(x.data(), rows, columns)) | reduce(over<0>(max), max), true, true);
 }
+
+namespace {
+
+/// Products with vectors: one of a number a row, one of a number a column.
+template <class T>
+void multiplies_rows_by_threads(i64 rows, i64 columns, bool whole_too) {
+  CAPTURE(columns);
+  auto const x = uneven_numbers<T>(std::size_t(rows * columns), 3), of_columns = uneven_numbers<T>(std::size_t(columns), 4), of_rows = uneven_numbers<T>(std::size_t(rows), 5);
+  auto const products = [&](T const* matrix, T const* w, T const* v) {
+    return from(shaped(matrix, rows, columns), along<1>(device(w, columns)), along<0>(device(v, rows))) | reduce(over<0>(sum(_1 * _3)), over<1>(sum(_1 * _2), max(_1)), sum(_1 * _2 * _3));
+  };
+  on_device<T> const dx(x), dw(of_columns), dv(of_rows);
+  auto const there = products(dx.data(), dw.data(), dv.data());
+  auto const p = plan_of(there);
+  CHECK(p.joins);
+  CHECK(p.plan.few_columns == columns);
+  CHECK(p.total_joins() == whole_too);
+  auto const host = run(products(x.data(), of_columns.data(), of_rows.data()), on::cpu);
+  for (int again = 0; again < 2; ++again) CHECK(same_arrays(host, run(there, on::gpu)));
+}
+
+} // namespace
+
+TEST_CASE("few columns beside operands: what is the same in every row is beside the tiles, what is the same all along one in them") {
+  if (no_kernels()) return;
+  for (i64 const columns : {4, 8, 12, 32, 64, 100}) multiplies_rows_by_threads<float>(400'003, columns, true);
+  for (i64 const columns : {3, 31}) multiplies_rows_by_threads<float>(400'003, columns, false); // whose neighbours are of two rows
+  for (i64 const columns : {4, 16}) multiplies_rows_by_threads<double>(300'003, columns, true);
+  for (i64 const columns : {8, 32}) multiplies_rows_by_threads<bf16>(900'003, columns, true);
+}

@@ -91,3 +91,31 @@ TEST_CASE("what threads cannot have as rows goes another way") {
   wide.column_bytes *= 2;
   CHECK(make_mixed_plan(wide).plan.blocks_per_multiprocessor == 1);
 }
+
+TEST_CASE("operands of few columns: one of a row is in the tiles, one of a column beside them") {
+  auto f = sums_of(2097152, 32, 32);
+  f.of.source_count = 3;
+  f.of.sources[1] = {4, 1, 4}; // w[column], read element by element
+  f.of.sources[2] = {4, 1, 16}; // v[row]
+  f.columns.kept[0].steps[1] = 1;
+  f.columns.reduced[0].steps[2] = 1;
+  auto const p = make_mixed_plan(f);
+  CHECK(p.plan.few_columns == 32);
+  CHECK(p.total_joins());
+  CHECK(p.plan.standing_down == 0b010);
+  CHECK(p.plan.standing_along == 0b100);
+  CHECK(!p.plan.stands_beside(2));
+  CHECK(planning::bytes_of_few(f, 2) == 2 * 128 * (32 + 1) * 4);
+  CHECK(planning::bytes_of_standing(f) == 32 * 4);
+  f.of.sources[2].address_alignment = 8; // no bulk copies of it
+  CHECK(make_mixed_plan(f).plan.few_columns == 0);
+  f.of.sources[2].address_alignment = 16;
+  f.columns.reduced[0].steps[2] = 2;
+  CHECK(make_mixed_plan(f).plan.few_columns == 0);
+  f.columns.reduced[0].steps[2] = 1;
+  f.columns.kept[0] = {31, 1, {1, 1, 0}};
+  f.columns.reduced[0] = {2097152, 31, {31, 0, 1}};
+  f.columns.groups = 31;
+  CHECK(make_mixed_plan(f).joins);
+  CHECK(says(make_mixed_plan(f), "neighbours of a leaf are of two rows"));
+}

@@ -20,6 +20,7 @@ struct few_columns_unit {
   static constexpr int warps_of_band = shape.threads_of_band() / 32;
   static constexpr bool all_load = loads * V * T == columns; ///< else the last load of some threads is of nothing
   static constexpr int bytes_of_tile = tile_bytes<P, columns, rows>(static_cast<typename Program::columns_type const*>(nullptr));
+  static constexpr int bytes_beside = all_standing_bytes<P, columns>(static_cast<typename Program::columns_type const*>(nullptr));
 };
 
 /// The leaf of the whole that begins at a position of a tile's piece, for fold_leaf_by_warp.
@@ -31,6 +32,7 @@ struct leaf_of_piece<P, program<pack<Columns...>, Leaves...>> {
   static constexpr int group = unit::leaf.group;
   pack<Columns...> const& columns;
   tile_here tile;
+  unsigned char const* standing;
   i64 late; ///< position of an element less its place in the tile
 
   template <class Row>
@@ -47,7 +49,10 @@ private:
   template <class Row, int N>
   __device__ __forceinline__ void load_neighbours(Row (&to)[N], i64 e) const {
     auto strip = tile_strip_of<tile_values, P, N, unit::columns, unit::rows>(columns);
-    strip.load(columns, {tile, nullptr, 0, 0, int(e - late), 0});
+    if constexpr (P.standing_down != 0 || P.standing_along != 0)
+      strip.load(columns, {tile, standing, int(e - late) / unit::columns, 0, int(e - late) % unit::columns, 0}); // neighbours are of one row
+    else
+      strip.load(columns, {tile, nullptr, 0, 0, int(e - late), 0});
 #pragma unroll
     for (int v = 0; v < N; ++v)
       to[v] = strip.row_at(columns, v, e + v, e + v);
@@ -207,88 +212,123 @@ __device__ __forceinline__ void read_few_columns(Program const& p, i64 rows, i64
   __syncthreads();
 }
 
+/// Where a folding thread is: in which of the bands that are folded beside each other, which of the neighbours that have a row, and at which of the band's lanes.
+template <mixed_plan P, class Program>
+struct few_columns_thread {
+  using unit = few_columns_unit<P, Program>;
+  int const thread = int(threadIdx.x) - 32, lane_of_warp = thread & 31;
+  int const beside = thread / unit::shape.threads_of_band(), of_band = thread % unit::shape.threads_of_band();
+  int const t = of_band % unit::T, first_lane = of_band / unit::T * unit::L;
+};
+/// What a tile has: rows from `strip` on of each lane of bands from `first_band` on, as many as are `left` of the unit.
+struct few_columns_tile {
+  tile_here tile;
+  unsigned char const* standing; ///< beside it
+  i64 first_band;
+  int left, strip;
+};
+
+/// The rows of a tile: steps of the columns' open lanes, and row_done(states, row) of each.
+template <mixed_plan P, bool Whole, class Program, class Rows, class RowDone>
+__device__ __forceinline__ void fold_rows_of_tile(Program const& down, Rows const& along, few_columns_lanes<P, Program>& columns, few_columns_tile const& at, i64 rows_of_matrix,
+                                                  few_columns_thread<P, Program> const& own, RowDone const& row_done) {
+  using unit = few_columns_unit<P, Program>;
+  constexpr int V = unit::V, T = unit::T, L = unit::L, C = unit::columns;
+  i64 const first_row = (at.first_band + own.beside) * unit::band + own.first_lane;
+  bool const here = unit::pieces == 1 || own.beside < at.left;
+#pragma unroll 2
+  for (int r = 0; r < P.rows_of_lane; ++r) {
+    typename few_columns_rows_of<unit::shape, Rows>::type rows;
+#pragma unroll
+    for (int l = 0; l < L; ++l) {
+      i64 const row = first_row + i64(at.strip + r) * unit::lanes + l;
+      bool const there = Whole ? here : here && row < rows_of_matrix;
+#pragma unroll
+      for (int j = 0; j < unit::loads; ++j) {
+        int const first = (j * T + own.t) * V;
+        bool const loads = unit::all_load || first < C;
+        auto strip_of_row = tile_strip_of<tile_values, P, V, C, unit::rows>(down.columns);
+        if (loads)
+          strip_of_row.load(down.columns, {at.tile, at.standing, own.beside * unit::rows_of_piece + r * unit::lanes + own.first_lane + l, 0, first, 0});
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          columns.step(down, l, j * V + v, there && loads, strip_of_row.row_at(down.columns, v, row * C + first + v, row));
+        for_each_index<Rows::leaf_count>([&](auto i) {
+          auto const& leaf = get<i>(along.leaves);
+          using Leaf = cuda::std::remove_cvref_t<decltype(leaf)>;
+          lanes_t<typename Leaf::monoid_type, V> running(leaf.monoid);
+          typename Leaf::state of[V];
+#pragma unroll
+          for (int v = 0; v < V; ++v) {
+            leaf.step(running, v, loads, strip_of_row.row_at(down.columns, v, row * C + first + v, first + v));
+            of[v] = running.close(leaf.monoid, v);
+          }
+          get<i>(rows).of[j][l] = combine_in_registers([&](auto const& a, auto const& b) { return leaf.monoid.combine(a, b); }, of);
+        });
+      }
+    }
+    if constexpr (Rows::leaf_count > 0) {
+      typename Rows::states s;
+      for_each_index<Rows::leaf_count>([&](auto i) { get<i>(s) = get<i>(rows).close(get<i>(along.leaves).monoid, own.lane_of_warp); });
+      if (i64 const row = first_row + i64(at.strip + r) * unit::lanes + own.t; own.t < L && here && (Whole || row < rows_of_matrix))
+        row_done(s, row);
+    }
+  }
+}
+
+/// The leaves of the whole that lie in a tile, one a warp: parts of it.
+template <mixed_plan P, bool Whole, class Program, class Total, class Parts>
+__device__ __forceinline__ void fold_leaves_of_tile(Program const& down, Total const& total, few_columns_tile const& at, i64 elements_of_matrix, few_columns_thread<P, Program> const& own, Parts* parts) {
+  using unit = few_columns_unit<P, Program>;
+  constexpr int C = unit::columns, leaves_of_piece = unit::rows_of_piece * C / unit::band;
+#pragma unroll 1
+  for (int i = own.thread / 32; i < leaves_of_piece * unit::pieces; i += mixed_folding_threads / 32) {
+    int const piece = i / leaves_of_piece;
+    i64 const begin = ((at.first_band + piece) * unit::band + i64(at.strip) * unit::lanes) * C, first = begin + i64(i % leaves_of_piece) * unit::band;
+    i64 const left = elements_of_matrix - first;
+    if ((unit::pieces > 1 || !Whole) && (left <= 0 || piece >= at.left))
+      continue;
+    auto const s = fold_leaf_by_warp<unit::leaf.rows, false>(total, leaf_of_piece<P, Program>{down.columns, at.tile, at.standing, begin - i64(piece) * unit::rows_of_piece * C}, first,
+                                                             Whole || left >= unit::band ? unit::band : int(left), own.lane_of_warp);
+    if (own.lane_of_warp == 0)
+      parts[first / unit::band] = s;
+  }
+}
+
 /// One unit: its bands' columns go to memory as one state each, the leaves of the whole as parts of it, and the answers of its rows home.
 template <mixed_plan P, bool Whole, class Program, class Rows, class Total, class Room, class RowDone>
 __device__ __forceinline__ void fold_few_columns(Program const& down, Rows const& along, [[maybe_unused]] Total const& total, mixed_cut const& cut, int slot, Room const& to,
                                                  unsigned char* room, RowDone const& row_done) {
   using unit = few_columns_unit<P, Program>;
   using States = typename Program::states;
-  constexpr few_columns_shape S = unit::shape;
-  constexpr int V = unit::V, T = unit::T, L = unit::L, C = unit::columns, warps = mixed_folding_threads / 32;
+  constexpr int V = unit::V, T = unit::T, C = unit::columns, warps = mixed_folding_threads / 32;
   i64 const first_band = i64(slot) * cut.bands_of_unit;
   int const bands = cut.bands - first_band < cut.bands_of_unit ? int(cut.bands - first_band) : cut.bands_of_unit;
-  int const thread = int(threadIdx.x) - 32, lane_of_warp = thread & 31, beside = thread / S.threads_of_band(), of_band = thread % S.threads_of_band();
-  int const t = of_band % T, first_lane = of_band / T * L;
-  auto* const of_warps = reinterpret_cast<States*>(room + P.stages * unit::bytes_of_tile); // [turn % 2][warp][column]
+  few_columns_thread<P, Program> const own;
+  unsigned char* const standing = room + P.stages * unit::bytes_of_tile;
+  auto* const of_warps = reinterpret_cast<States*>(standing + unit::bytes_beside); // [turn % 2][warp][column]
   auto* const of_bands = of_warps + 2 * warps * C; // [band][column]
   auto const combine = [&](States const& a, States const& b) { return down.combine(a, b); };
   few_columns_lanes<P, Program> columns(down);
+  if constexpr (unit::bytes_beside > 0) {
+    fill_standing<P, C>(down.columns, cut, 0, 0, C, 0, standing, [](int) { return i64(0); });
+    __syncthreads();
+  }
   read_few_columns<P, Whole>(down, cut.rows, first_band, bands, room, [&](int k, tile_here const& tile) {
-    int const strip = k % unit::tiles_of_band * P.rows_of_lane, turn = k / unit::tiles_of_band, first_of_turn = turn * unit::pieces, of_unit = first_of_turn + beside;
-    i64 const band = (first_band + of_unit) * unit::band, first_row = band + first_lane;
-    bool const here = unit::pieces == 1 || of_unit < bands;
-#pragma unroll 2
-    for (int r = 0; r < P.rows_of_lane; ++r) {
-      typename few_columns_rows_of<S, Rows>::type rows;
-#pragma unroll
-      for (int l = 0; l < L; ++l) {
-        i64 const row = first_row + i64(strip + r) * unit::lanes + l;
-        bool const there = Whole ? here : here && row < cut.rows;
-#pragma unroll
-        for (int j = 0; j < unit::loads; ++j) {
-          int const first = (j * T + t) * V;
-          bool const loads = unit::all_load || first < C;
-          auto strip_of_row = tile_strip_of<tile_values, P, V, C, unit::rows>(down.columns);
-          if (loads)
-            strip_of_row.load(down.columns, {tile, nullptr, beside * unit::rows_of_piece + r * unit::lanes + first_lane + l, 0, first, 0});
-#pragma unroll
-          for (int v = 0; v < V; ++v)
-            columns.step(down, l, j * V + v, there && loads, strip_of_row.row_at(down.columns, v, row * C + first + v, row));
-          for_each_index<Rows::leaf_count>([&](auto i) {
-            auto const& leaf = get<i>(along.leaves);
-            using Leaf = cuda::std::remove_cvref_t<decltype(leaf)>;
-            lanes_t<typename Leaf::monoid_type, V> running(leaf.monoid);
-            typename Leaf::state of[V];
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-              leaf.step(running, v, loads, strip_of_row.row_at(down.columns, v, row * C + first + v, first + v));
-              of[v] = running.close(leaf.monoid, v);
-            }
-            get<i>(rows).of[j][l] = combine_in_registers([&](auto const& a, auto const& b) { return leaf.monoid.combine(a, b); }, of);
-          });
-        }
-      }
-      if constexpr (Rows::leaf_count > 0) {
-        typename Rows::states s;
-        for_each_index<Rows::leaf_count>([&](auto i) { get<i>(s) = get<i>(rows).close(get<i>(along.leaves).monoid, lane_of_warp); });
-        if (i64 const row = first_row + i64(strip + r) * unit::lanes + t; t < L && here && (Whole || row < cut.rows))
-          row_done(s, row);
-      }
-    }
-    if constexpr (P.whole == whole_from::leaves) {
-      constexpr int leaves_of_piece = unit::rows_of_piece * C / unit::band;
-#pragma unroll 1
-      for (int i = thread / 32; i < leaves_of_piece * unit::pieces; i += mixed_folding_threads / 32) {
-        int const piece = i / leaves_of_piece;
-        i64 const begin = ((first_band + first_of_turn + piece) * unit::band + i64(strip) * unit::lanes) * C, first = begin + i64(i % leaves_of_piece) * unit::band;
-        i64 const left = cut.rows * C - first;
-        if ((unit::pieces > 1 || !Whole) && (left <= 0 || first_of_turn + piece >= bands))
-          continue;
-        auto const s = fold_leaf_by_warp<unit::leaf.rows, false>(total, leaf_of_piece<P, Total>{total.columns, tile, begin - i64(piece) * unit::rows_of_piece * C}, first,
-                                                               Whole || left >= unit::band ? unit::band : int(left), lane_of_warp);
-        if (lane_of_warp == 0)
-          to.parts_of_wholes[first / unit::band] = s;
-      }
-    }
+    int const turn = k / unit::tiles_of_band, first_of_turn = turn * unit::pieces;
+    few_columns_tile const at{tile, standing, first_band + first_of_turn, bands - first_of_turn, k % unit::tiles_of_band * P.rows_of_lane};
+    fold_rows_of_tile<P, Whole>(down, along, columns, at, cut.rows, own, row_done);
+    if constexpr (P.whole == whole_from::leaves)
+      fold_leaves_of_tile<P, Whole>(down, total, at, cut.rows * C, own, to.parts_of_wholes);
     if constexpr (Program::leaf_count > 0)
       if (k % unit::tiles_of_band == unit::tiles_of_band - 1) {
         States* const met = of_warps + turn % 2 * warps * C; // the others are read until all meet again
         columns.close(down, [&](int c, auto const& s, auto i) {
-          if (int const column = (c / V * T + t) * V + c % V; unit::all_load || column < C)
-            get<i>(met[thread / 32 * C + column]) = s;
+          if (int const column = (c / V * T + own.t) * V + c % V; unit::all_load || column < C)
+            get<i>(met[own.thread / 32 * C + column]) = s;
         });
         folding_threads_meet();
-        for (int i = thread; i < unit::pieces * C; i += mixed_folding_threads)
+        for (int i = own.thread; i < unit::pieces * C; i += mixed_folding_threads)
           if (int const band = first_of_turn + i / C; band < bands) {
             States s[unit::warps_of_band];
 #pragma unroll

@@ -16,20 +16,23 @@
 
 namespace tally::v0::kernel {
 
-/// Bytes of one row of a tile in column I of the source: none of a column that stands.
+/// Bytes of one row of a tile in column I of the source: none of a column that stands beside it.
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int tile_row_bytes() {
-  if constexpr (memory_column<Column> && !P.stands(I))
-    return Width * int(sizeof(typename Column::value_type)) + (P.begins_anywhere ? bytes_of_piece : 0);
+  if constexpr (memory_column<Column> && !P.stands_beside(I))
+    return (P.stands_along(I) ? 1 : Width) * int(sizeof(typename Column::value_type)) + (P.begins_anywhere ? bytes_of_piece : 0);
   else
     return 0;
 }
-/// Elements of a leaf, which what stands beside tiles of so many columns and rows has places for.
-constexpr int width_of_unit(int width, int rows) { return width * rows / (mixed_folding_threads / 32); }
+/// What stands beside tiles of so many columns and rows has places for: the elements of a leaf, or few columns.
+template <mixed_plan P>
+constexpr int width_of_unit(int width, int rows) {
+  return P.few_columns > 0 ? width : width * rows / (mixed_folding_threads / 32);
+}
 /// Bytes of a column that stands beside the tiles: an element a column of the unit, or a row.
 template <mixed_plan P, int I, int Width, class Column>
 constexpr int standing_bytes() {
-  if constexpr (memory_column<Column> && P.stands(I))
+  if constexpr (memory_column<Column> && P.stands_beside(I))
     return int(whole_pieces(Width * i64(sizeof(typename Column::value_type))));
   else
     return 0;
@@ -71,18 +74,17 @@ __device__ __forceinline__ int place_of_thread(int thread, int v) {
 template <mixed_plan P, int I, int V, int Width, class Column>
 struct tile_values {
   using T = typename Column::value_type;
-  static constexpr bool down = (P.standing_down >> I & 1) != 0, along = (P.standing_along >> I & 1) != 0;
+  static constexpr bool down = P.stands_down(I), along = P.stands_along(I);
   static constexpr int bytes = memory_column<Column> ? (along ? 1 : V) * int(sizeof(T)) : 1;
   static constexpr int piece = piece_of(bytes);
   alignas(16) unsigned char held[bytes];
   __device__ __forceinline__ void load(Column const&, tile_place const& at) {
     if constexpr (memory_column<Column>) {
-      unsigned char const* const from = along  ? at.standing + at.of_unit * int(sizeof(T))
-                                        : down ? at.standing + at.column * int(sizeof(T))
-                                               : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + at.column * int(sizeof(T));
+      unsigned char const* const from = P.stands_beside(I) ? at.standing + (along ? at.of_unit : at.column) * int(sizeof(T))
+                                                           : at.tile.bytes + at.row * tile_row_bytes<P, I, Width, Column>() + (along ? 0 : at.column) * int(sizeof(T));
       constexpr bool apart = P.begins_anywhere && !along; // elements, as far as the threads of a warp
       constexpr int at_once = piece_of(apart ? int(alignof(T)) : bytes);
-      unsigned char const* const first = from + (P.begins_anywhere && !P.stands(I) ? at.tile.late_of(I, at.lane) : 0);
+      unsigned char const* const first = from + (P.begins_anywhere && !P.stands_beside(I) ? at.tile.late_of(I, at.lane) : 0);
 #pragma unroll
       for (int b = 0; b < bytes; b += at_once)
         load_shared<at_once>(held + b, first + (apart ? b / int(sizeof(T)) * 31 * int(sizeof(T)) : 0) + b);
@@ -118,7 +120,7 @@ struct tile_strip<Values, P, I, V, Width, Rows, Column, Columns...> {
   template <class... More>
   __device__ __forceinline__ void load(pack<Column, Columns...> const& c, tile_place const& at, More... more) {
     here.load(c.first, at, more...);
-    rest.load(c.rest, {{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, width_of_unit(Width, Rows), Column>(), at.row, at.lane, at.column, at.of_unit}, more...);
+    rest.load(c.rest, {{at.tile.bytes + Rows * tile_row_bytes<P, I, Width, Column>(), at.tile.late, at.tile.later}, at.standing + standing_bytes<P, I, width_of_unit<P>(Width, Rows), Column>(), at.row, at.lane, at.column, at.of_unit}, more...);
   }
   template <class... Ts>
   __device__ __forceinline__ auto row_at(pack<Column, Columns...> const& c, int v, i64 position, i64 element, Ts... values) const {
@@ -162,8 +164,8 @@ __device__ __forceinline__ void fill_standing(pack<> const&, mixed_cut const&, i
 template <mixed_plan P, int Width, int I = 0, class RowOf, class Column, class... Columns>
 __device__ __forceinline__ void fill_standing(pack<Column, Columns...> const& c, mixed_cut const& cut, i64 matrix, i64 first_column, int width, int rows,
                                               unsigned char* standing, RowOf const& row_of) {
-  if constexpr (memory_column<Column> && P.stands(I)) {
-    constexpr bool down = (P.standing_down >> I & 1) != 0;
+  if constexpr (memory_column<Column> && P.stands_beside(I)) {
+    constexpr bool down = P.stands_down(I);
     auto* const to = reinterpret_cast<typename Column::value_type*>(standing);
     auto const* const from = c.first.data + begin_of_matrix<P>(cut, matrix, I);
     for (int i = int(threadIdx.x); i < (down ? width : rows); i += mixed_threads)

@@ -22,8 +22,14 @@ constexpr i64 open_words(mixed_facts const& f) {
 /// (H200, 2026-11-29, docs/measured/mixed_h200.md).
 inline constexpr int most_columns_that_count = 16;
 
-/// Whether threads can have rows: a matrix alone, whose rows lie one behind the other in memory in every column that is read, no wider than a leaf has lanes, and whose open lanes fit into
-/// registers.
+/// Whether tiles can hold column c of the source: its rows lie one behind the other in memory, or the one element of each, or it is the same in every row.
+constexpr bool lies_in_rows(mixed_facts const& f, int c) {
+  i64 const beside = axis_beside(f).steps[c], down = f.columns.reduced[0].steps[c];
+  bool const passes = beside == 1 && down == axis_beside(f).extent, along = beside == 0 && down == 1;
+  return (beside == 1 && down == 0) || ((passes || along) && f.of.sources[c].address_alignment >= bytes_of_piece);
+}
+
+/// Whether threads can have rows: a matrix alone, all of whose columns lie in rows, no wider than a leaf has lanes, and whose open lanes fit into registers.
 constexpr bool can_have_rows(mixed_facts const& f) {
   if (f.batched || f.columns.reduced_axes != 1 || f.columns.kept_axes != 1 || f.of.target.compute_major < 9 || f.bytes_beside > 0 || !f.commutative || f.exact || f.checked)
     return false;
@@ -31,7 +37,7 @@ constexpr bool can_have_rows(mixed_facts const& f) {
   if (beside.extent > (f.counts ? most_columns_that_count : 32 * f.of.lanes_per_group) || beside.position_step != 1 || down.position_step != beside.extent)
     return false;
   for (int c = 0; c < f.of.source_count; ++c)
-    if (f.of.sources[c].bytes_per_element > 0 && (beside.steps[c] != 1 || down.steps[c] != beside.extent || f.of.sources[c].address_alignment < bytes_of_piece))
+    if (f.of.sources[c].bytes_per_element > 0 && !lies_in_rows(f, c))
       return false;
   bool const fills = f.columns.extent > (f.of.target.multiprocessors - 1) * f.of.elements_per_leaf(); // a band for each multiprocessor
   return fills && passing_bytes(f) > 0 && open_words(f) <= 64;
@@ -39,7 +45,17 @@ constexpr bool can_have_rows(mixed_facts const& f) {
 
 /// Bytes of a tile that has so many rows of each lane.
 constexpr i64 bytes_of_few(mixed_facts const& f, int rows_of_lane) {
-  return i64(shape_of_few(f).bands_beside()) * rows_of_lane * 32 * f.of.lanes_per_group * axis_beside(f).extent * passing_bytes(f);
+  i64 of_row = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    of_row += f.columns.reduced[0].steps[c] == 0 ? 0 : f.of.sources[c].bytes_per_element * (passes(f, c) ? axis_beside(f).extent : 1);
+  return i64(shape_of_few(f).bands_beside()) * rows_of_lane * 32 * f.of.lanes_per_group * of_row;
+}
+/// Bytes of what is the same in every row, beside the tiles.
+constexpr i64 bytes_of_standing(mixed_facts const& f) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.of.source_count; ++c)
+    bytes += f.columns.reduced[0].steps[c] == 0 ? whole_pieces(f.of.sources[c].bytes_per_element * axis_beside(f).extent) : 0;
+  return bytes;
 }
 /// Bytes of the states of columns of a unit of so many bands: one of each warp, of two turns, and one of each band.
 constexpr i64 bytes_that_meet(mixed_facts const& f, i64 bands) { return (2 * (mixed_folding_threads / 32) + bands) * axis_beside(f).extent * f.column_bytes; }
@@ -68,7 +84,7 @@ constexpr bool choose_few_columns(mixed_facts const& f, mixed_planned& out) {
   if (!can_have_rows(f))
     return false;
   i64 const columns = axis_beside(f).extent, room = f.of.target.shared_bytes_per_block - 2048;
-  auto const fits = [&](int rows_of_lane, int blocks) { return (room / blocks - most_bytes_that_meet(f)) / bytes_of_few(f, rows_of_lane) >= 2; };
+  auto const fits = [&](int rows_of_lane, int blocks) { return (room / blocks - bytes_of_standing(f) - most_bytes_that_meet(f)) / bytes_of_few(f, rows_of_lane) >= 2; };
   int rows_of_lane = 1;
   if (!fits(rows_of_lane, 1))
     return false;
@@ -77,8 +93,11 @@ constexpr bool choose_few_columns(mixed_facts const& f, mixed_planned& out) {
   int of_leaves = rows_of_lane; // rows of a lane that hold whole leaves
   while (of_leaves * columns % f.of.rows_per_leaf != 0)
     of_leaves *= 2;
-  bool const total = f.total && fits(of_leaves, 1);
-  if (f.total && !total)
+  choose_standing(f, out.plan);
+  bool const apart = (out.plan.standing_down | out.plan.standing_along) != 0 && columns % f.of.lanes_per_group != 0, total = f.total && !apart && fits(of_leaves, 1);
+  if (f.total && apart)
+    out.why_not.add("total in the same read", "neighbours of a leaf are of two rows of {0} elements, and a column stands in one of them", -1, columns);
+  else if (f.total && !total)
     out.why_not.add("total in the same read", "a row of {0} elements is no whole leaves, and two tiles of rows that are take {1} bytes of shared memory", -1, columns, 2 * bytes_of_few(f, of_leaves));
   mixed_plan& p = out.plan;
   p.few_columns = int(columns);
@@ -104,10 +123,10 @@ constexpr void cut_few_columns(mixed_facts const& f, mixed_planned& out) {
   cut.parts_of_wholes = out.plan.whole == whole_from::nothing ? 0 : (cut.rows * cut.columns - 1) / width + 1;
   cut.groups_of_whole = (cut.parts_of_wholes - 1) / parts_of_group + 1;
   cut.make_runs_of(cut.bands_of_unit * int(width));
-  i64 const tile = bytes_of_few(f, out.plan.rows_of_lane), meets = bytes_that_meet(f, cut.bands_of_unit);
-  i64 const fit = (room / out.plan.blocks_per_multiprocessor - meets) / tile;
+  i64 const tile = bytes_of_few(f, out.plan.rows_of_lane), beside = bytes_of_standing(f) + bytes_that_meet(f, cut.bands_of_unit);
+  i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / tile;
   out.plan.stages = int(least_of(fit, 6));
-  out.shared_bytes = out.plan.stages * tile + meets;
+  out.shared_bytes = out.plan.stages * tile + beside;
 }
 
 } // namespace tally::v0::planning

@@ -104,16 +104,6 @@ constexpr bool can_mix(mixed_facts const& f, why_not_list& why) {
   return true;
 }
 
-/// What is the same in every row, and what is the same all along a row.
-constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
-  for (int c = 0; c < f.of.source_count; ++c)
-    if (f.of.sources[c].bytes_per_element > 0) {
-      if (axis_beside(f).steps[c] == 0)
-        p.standing_along |= 1 << c;
-      else if (f.columns.reduced[0].steps[c] == 0)
-        p.standing_down |= 1 << c;
-    }
-}
 /// Bytes of a tile: a leaf's rows of a leaf's width, and a piece more of each row that begins anywhere, which the shares of a last chunk have as many more of.
 constexpr i64 mixed_tile_bytes(mixed_facts const& f, mixed_plan const& p) {
   i64 of_row = passing_bytes(f) * f.of.elements_per_leaf();
@@ -125,7 +115,7 @@ constexpr i64 mixed_tile_bytes(mixed_facts const& f, mixed_plan const& p) {
 constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
   i64 bytes = 0;
   for (int c = 0; c < f.source_count; ++c)
-    bytes += p.stands(c) ? whole_pieces(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
+    bytes += p.stands_beside(c) ? whole_pieces(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
   return bytes;
 }
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most. Leaves of the whole that
@@ -164,7 +154,7 @@ constexpr bool choose_whole(mixed_facts const& f, mixed_plan& p, why_not_list& w
     return no("a row of {0} elements is no whole leaves, and beside columns of elements so small, or in short rows, its leaves take longer than in a read of their own");
   for (int c = 0; c < f.of.source_count; ++c)
     if (i64 const size = f.of.sources[c].bytes_per_element; size > 0) {
-      if (p.stands(c) || f.columns.reduced[0].steps[c] != columns || (f.batched && f.columns.kept[0].steps[c] != rows * columns))
+      if (p.stands_beside(c) || f.columns.reduced[0].steps[c] != columns || (f.batched && f.columns.kept[0].steps[c] != rows * columns))
         return no("a row of {0} elements is no whole leaves, and not every column has one row behind the other");
       if (f.of.sources[c].address_alignment < least_of(16, size * f.of.lanes_per_group))
         return no("a row of {0} elements is no whole leaves, and a column begins where none is aligned");
@@ -186,7 +176,7 @@ constexpr i64 bytes_of_row_copies(mixed_facts const& f, mixed_plan const& p) {
   axes_facts const grid{f.of, f.columns};
   i64 bytes = 16;
   for (int c = 0; c < f.of.source_count; ++c)
-    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && !p.stands(c))
+    if (i64 const size = f.of.sources[c].bytes_per_element; size > 0 && !p.stands_beside(c))
       while (alignment_in_grid(grid, c) < bytes || axis_beside(f).extent * size % bytes != 0)
         bytes /= 2;
   return bytes;

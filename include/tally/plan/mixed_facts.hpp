@@ -63,6 +63,17 @@ constexpr i64 passing_bytes(mixed_facts const& f) {
   return bytes;
 }
 
+/// What is the same in every row, and what is the same all along a row.
+constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
+  for (int c = 0; c < f.of.source_count; ++c)
+    if (f.of.sources[c].bytes_per_element > 0) {
+      if (axis_beside(f).steps[c] == 0)
+        p.standing_along |= 1 << c;
+      else if (f.columns.reduced[0].steps[c] == 0)
+        p.standing_down |= 1 << c;
+    }
+}
+
 /// A power of two whose square is at least n, so that two steps fold n slots.
 constexpr int group_of_slots(i64 n) {
   int g = 8;

@@ -19,7 +19,7 @@ struct mixed_plan {
   bool reads_ahead; ///< folds before the launch in front is done
   int bytes_per_copy = 0; ///< that threads ask for at once where there is no bulk engine; 0: it copies them
   int standing_down = 0;  ///< bit c is set where column c is the same in every row: it is not in the tiles, but beside them once a unit
-  int standing_along = 0; ///< bit c is set where column c is the same all along a row
+  int standing_along = 0; ///< bit c is set where column c is the same all along a row: the same, but in the tiles, an element a row, where columns are few
   bool begins_anywhere = false; ///< a row: the bulk engine copies the pieces of 16 bytes around it, and threads have every 32nd element of a strip
   whole_from whole = whole_from::rows;
   bool batched = false; ///< there are several matrices, each with columns of its own
@@ -28,7 +28,9 @@ struct mixed_plan {
   int shares_of_last_chunk = 1; ///< of the lanes of a unit, where that chunk has few columns: a tile has rows of a lane of each, and as many warps as its columns take fold a share
   int few_columns = 0; ///< so many columns has a matrix of so few that a tile has whole rows, one behind the other, and a thread or a few have a row; 0: it has more
   int rows_of_lane = 0; ///< that a tile has, where columns are few
-  constexpr bool stands(int column) const { return ((standing_down | standing_along) >> column & 1) != 0; }
+  constexpr bool stands_down(int column) const { return (standing_down >> column & 1) != 0; }
+  constexpr bool stands_along(int column) const { return (standing_along >> column & 1) != 0; }
+  constexpr bool stands_beside(int column) const { return stands_down(column) || (stands_along(column) && few_columns == 0); } ///< the tiles
   friend constexpr bool operator==(mixed_plan const&, mixed_plan const&) = default;
 };
 
