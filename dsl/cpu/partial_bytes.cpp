@@ -139,12 +139,12 @@ contents decode(std::span<std::byte const> bytes, contents const& expected) {
   expect(r.take<u32>(), static_cast<u32>(expected.shape.group), "the group of lanes");
   expect(r.take<u32>(), static_cast<u32>(expected.shape.rows), "the number of rows");
   expect(r.take<u32>(), expected.any_order ? 1u : 0u, "the freedom of order");
-  r.take<u32>();
+  expect(r.take<u32>(), 0u, "the word behind it");
   c.begin = r.take<i64>();
   c.end = r.take<i64>();
   auto const count = r.take<u64>();
   expect(r.take<u64>(), static_cast<u64>(expected.state_bytes), "the size of the states");
-  r.take<u64>();
+  expect(r.take<u64>(), u64{0}, "the word behind it");
   if (count > 128) refuse(std::to_string(count) + " subtrees are too many");
   expect<u64>(body.size() - header_bytes, count * (node_bytes + expected.state_bytes), "the number of bytes");
   c.nodes.clear();

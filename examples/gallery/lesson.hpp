@@ -90,7 +90,7 @@ public:
   auto run(Pipeline const& pipeline, Contract... contract) {
     auto const answer = run_at(pipeline, tally::on::any, contract...);
     if constexpr (has_kernel<Pipeline, Contract...>()) {
-      if (tally::v0::gpu::device_count() == 0) {
+      if (tally::on::gpu.device_count() == 0) {
         planned_for_another(shown(tally::explain(pipeline, tally::targets::h200, contract...)));
       } else {
         auto const there = run_at(pipeline, tally::on::gpu, contract...);

@@ -77,7 +77,7 @@ using v0::description, v0::explain, v0::explanation, v0::grouped_description, v0
 using v0::log_sink, v0::set_log_sink;
 
 // Errors
-using v0::bad_bounds, v0::bad_bytes, v0::bad_offsets, v0::compile_failed, v0::device_lost, v0::empty_input, v0::error;
+using v0::bad_bounds, v0::bad_bytes, v0::bad_offsets, v0::compile_failed, v0::device_lost, v0::empty_input, v0::error, v0::error_code;
 using v0::extent_mismatch, v0::key_out_of_range, v0::launch_failed, v0::misaligned_partial, v0::no_gpu, v0::no_headers;
 using v0::no_nvrtc, v0::not_prepared, v0::null_column, v0::out_of_memory, v0::overflow, v0::too_large;
 using v0::wrong_residence, v0::zero_modulus, v0::zero_stride;

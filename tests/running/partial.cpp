@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace partial_spec {
@@ -202,6 +203,34 @@ TEST_CASE("what would change the tree is refused") {
     CHECK_THROWS_AS(partial(from(x, y) | sum(_1 * _2)), extent_mismatch);
   }
 }
+
+TEST_CASE("partials whose answers other numbers make are not merged") {
+  std::vector<float> const x(4096, 1.f);
+  CHECK_THROWS_AS(merge(partial(from(x) | sum * 2.f), partial(from(x) | sum * 3.f, starting_at(4096))), misaligned_partial);
+  CHECK_THROWS_AS(merge(partial(from(x) | max.or_else(7.f)), partial(from(x) | max.or_else(8.f), starting_at(4096))), misaligned_partial);
+  CHECK(finish(merge(partial(from(x) | sum * 2.f), partial(from(x) | sum * 2.f, starting_at(4096)))) == 16384.f);
+  CHECK(finish(from_bytes(from(x) | sum * 3.f, to_bytes(partial(from(x) | sum)))) == 12288.f);
+}
+
+#if __has_builtin(__builtin_clear_padding)
+namespace {
+[[gnu::noinline]] void fill_stack(unsigned char with) {
+  unsigned char volatile there[20000];
+  for (auto& byte : there) byte = with;
+}
+} // namespace
+
+TEST_CASE("bytes hold nothing but values") {
+  std::vector<float> const x(4096, 1.f);
+  auto const written = [&](unsigned char stack, auto const& fold) {
+    fill_stack(stack);
+    auto const in_front = partial(from(std::span(x).first(2048)) | fold), behind = partial(from(std::span(x).subspan(2048)) | fold, starting_at(2048));
+    return to_bytes(merge(in_front, behind));
+  };
+  CHECK(written(0x11, argmax) == written(0xee, argmax));
+  CHECK(written(0x11, covariance(_1, _1 * 2.f)) == written(0xee, covariance(_1, _1 * 2.f)));
+}
+#endif
 
 TEST_CASE("bytes that are not what they should be are refused") {
   std::vector<float> x(5000, 1.f);

@@ -16,3 +16,7 @@
 #include <tally/element/math_pow.hpp>
 #include <tally/element/math_round.hpp>
 #include <tally/element/math_trig.hpp>
+
+namespace tally {
+namespace math = v0::math;
+} // namespace tally

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <tally/base/name_of.hpp>
+#include <tally/fold/answer_nodes.hpp>
 #include <tally/fold/program.hpp>
 #include <tally/run/partial_bytes.hpp>
 
@@ -39,8 +40,29 @@ struct captured_values {
     else if constexpr (requires { m.inner; })
       monoid(m.inner);
     else if constexpr (requires { m.start; })
-      if constexpr (std::has_unique_object_representations_v<decltype(m.start)> || floating<decltype(m.start)>)
-        add(m.start);
+      add_plain(m.start);
+  }
+  template <class T>
+  void node(answers::number<T> const& n) {
+    add_plain(n.held);
+  }
+  template <class Op, class... Nodes>
+  void node(answers::computed<Op, Nodes...> const& n) {
+    unpack([&](auto const&... inner) { (node(inner), ...); }, n.nodes);
+  }
+  template <class Node, class T>
+  void node(answers::otherwise<Node, T> const& n) {
+    node(n.node);
+    add_plain(n.held);
+  }
+  template <class Node>
+  void node(Node const&) {}
+
+private:
+  template <class T>
+  void add_plain(T const& value) {
+    if constexpr (std::has_unique_object_representations_v<T> || floating<T>)
+      add(value);
   }
 };
 
@@ -71,6 +93,14 @@ u64 kind_of(Program const& p) {
   unpack([&](auto const&... leaf) { (add_captures(captured, leaf), ...); }, p.leaves);
   bodies_in<Program>::append(captured.bytes);
   return partials::kind_of(name_of<pack<Row, Program>>(), captured.bytes);
+}
+
+/// The run-time values of the formulas that make answers of folds.
+template <class... Nodes>
+std::string formula_of(pack<Nodes...> const& nodes) {
+  captured_values captured;
+  unpack([&](auto const&... n) { (captured.node(n), ...); }, nodes);
+  return captured.bytes;
 }
 
 } // namespace detail

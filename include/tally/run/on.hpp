@@ -36,6 +36,10 @@ struct gpu_place {
   tally::v0::gpu::stream_ref queue{};
   /// The GPU with this ordinal.
   constexpr gpu_place operator()(int k) const { return {k, queue}; }
+  /// How many GPUs there are; 0 where there is no driver.
+  static int device_count() noexcept { return tally::v0::gpu::device_count(); }
+  /// Why there is none, as a sentence; empty where there is one.
+  static std::string why_no_device() { return tally::v0::gpu::why_no_device(); }
   /// Queued on a cudaStream_t or CUstream.
   constexpr gpu_place stream(void* handle) const { return {ordinal, {handle}}; }
 };

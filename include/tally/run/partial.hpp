@@ -65,7 +65,7 @@ public:
 
   /// Takes in the part that follows; throws misaligned_partial when it does not.
   void append(partial_states const& right) {
-    if (kind_ != right.kind_)
+    if (kind_ != right.kind_ || detail::formula_of(bound_.nodes) != detail::formula_of(right.bound_.nodes))
       throw misaligned_partial("the partials captured different values.");
     if (end_ != right.begin_)
       throw misaligned_partial("the partials cover " + covered() + " and " + right.covered() + ": they are no neighbours.");
@@ -93,8 +93,12 @@ public:
     for (auto const& p : parts_) {
       c.nodes.push_back(p.at);
       for_each_index<Program::leaf_count>([&](auto i) {
-        auto const* const from = reinterpret_cast<std::byte const*>(&get<i>(p.value));
-        c.states.insert(c.states.end(), from, from + sizeof(get<i>(p.value)));
+        auto state = get<i>(p.value);
+#if __has_builtin(__builtin_clear_padding)
+        __builtin_clear_padding(&state); // bytes that are no part of a value are those of the stack
+#endif
+        auto const* const from = reinterpret_cast<std::byte const*>(&state);
+        c.states.insert(c.states.end(), from, from + sizeof state);
       });
     }
     return c;
@@ -259,8 +263,8 @@ std::vector<std::byte> to_bytes(partial_states<Row, Shape, Program, Nodes, Folds
   return partials::encode(p.contents());
 }
 
-/// The partial in bytes that to_bytes gave; the reduction, with the contract where that was exact, says what was folded, its
-/// columns are not read. Throws bad_bytes.
+/// The partial in bytes that to_bytes gave; the reduction, with the contract where that was exact, says what was folded and makes
+/// the answers, its columns are not read. Throws bad_bytes.
 template <finished R, class... Options>
   requires(true && ... && detail::contract_option<Options>)
 auto from_bytes(R const& r, std::span<std::byte const> bytes, Options...) {
