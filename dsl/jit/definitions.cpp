@@ -7,7 +7,7 @@
 
 namespace tally::v0 {
 
-void definitions::add(std::string& to, std::string const& qualified, std::string const& body) {
+void definitions::add(std::string& to, char const* kind, std::string const& qualified, std::string const& body) {
   if (qualified.find('(') != std::string::npos || qualified.find('{') != std::string::npos)
     throw compile_failed("'" + qualified + "' is in an unnamed namespace or a function, where a kernel cannot name it; "
                          "declare it in a named namespace.");
@@ -17,8 +17,13 @@ void definitions::add(std::string& to, std::string const& qualified, std::string
     close += " }";
     rest = rest.substr(at + 2);
   }
-  std::string const text = open + "struct " + rest + " " + body + close + "\n";
+  std::string const text = open + kind + " " + rest + " " + body + close + "\n";
   if (to.find(text) == std::string::npos) to += text;
+}
+
+void definitions::refuse(std::string const& qualified) {
+  throw compile_failed("a kernel does not know the elements' type '" + qualified + "': declare it with TALLY_STRUCT" +
+                       (qualified.find("std::complex<") == 0 ? ", complex numbers by including tally/complex.hpp." : "."));
 }
 
 } // namespace tally::v0

@@ -34,6 +34,16 @@ TALLY_FUNCTION(squared_root, (double x), { return tally::v0::math::sqrt(x * x); 
 }
 } // namespace photo
 
+namespace traffic {
+enum class light : unsigned char { red, green };
+enum lane { left, right };
+TALLY_FUNCTION(stops, (light l), { return int(l) == 0; });
+struct place {
+  float x, y;
+  friend place operator+(place a, place b) { return {a.x + b.x, a.y + b.y}; }
+};
+} // namespace traffic
+
 namespace {
 TALLY_FUNCTION(hidden, (float x), { return x + 1; });
 
@@ -128,6 +138,24 @@ TEST_CASE("in an unnamed namespace it runs on the CPU, and the error of a GPU na
   auto const r = from(x) | sum(hidden(_1));
   CHECK(run(r, on::cpu) == 5.f);
   CHECK_THROWS_WITH_AS(definitions_of<decltype(tally::v0::bind(r).program)>(), doctest::Contains("hidden_function"), compile_failed);
+}
+
+TEST_CASE("a kernel knows enumerations by their numbers") {
+  std::vector<traffic::light> const lights{traffic::light::red, traffic::light::green, traffic::light::red};
+  std::vector<traffic::lane> const lanes{traffic::left, traffic::right, traffic::right};
+  auto const r = from(lights, lanes) | reduce(count_if(traffic::stops(_1)), count_if(cast<int>(_1) == int(traffic::light::green)), sum(cast<int>(_2)));
+  CHECK(run(r, on::cpu) == std::tuple(2, 1, 2));
+  auto const text = definitions_of<decltype(tally::v0::bind(r).program)>();
+  CHECK(text.find("namespace traffic { enum class light : unsigned char; }") != std::string::npos);
+  CHECK(text.find("namespace traffic { enum lane : unsigned int; }") != std::string::npos);
+  CHECK(compiles_for_a_gpu(r));
+}
+
+TEST_CASE("elements of a struct whose text nobody gave run on the CPU, and the error of a GPU names it") {
+  std::vector<traffic::place> const x{{1, 2}, {3, 4}};
+  auto const r = from(x) | sum;
+  CHECK(run(r, on::cpu).y == 6.f);
+  CHECK_THROWS_WITH_AS(definitions_of<decltype(tally::v0::bind(r).program)>(), doctest::Contains("'traffic::place': declare it with TALLY_STRUCT"), compile_failed);
 }
 
 TEST_CASE("a host lambda is opaque and stays on the CPU") {

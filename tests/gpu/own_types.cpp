@@ -79,6 +79,14 @@ TEST_CASE("struct columns and functions of the user's own") {
   }
 }
 
+TEST_CASE("enumerations") {
+  if (no_kernels()) return;
+  auto const bytes = uneven_numbers<unsigned char>(1'000'003);
+  std::vector<std::byte> x(bytes.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::byte(bytes[i]);
+  same_on_both(from(x) | reduce(sum(cast<int>(_1)), max(cast<int>(_1)), count_if(cast<int>(_1) == 7)));
+}
+
 TEST_CASE("all structs beside all others, of sizes that are no loads and at addresses that allow none") {
   if (no_kernels()) return;
   auto const values = uneven_numbers<float>(8000);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include <tally/base/name_of.hpp>
 #include <tally/fold/program.hpp>
@@ -16,8 +17,10 @@ namespace tally::v0 {
 class definitions {
 public:
   std::string structs, functions;
-  /// Adds "struct <name> <body>" inside the namespaces of the qualified name, unless it is there already.
-  void add(std::string& to, std::string const& qualified, std::string const& body);
+  /// Adds "<kind> <name> <body>" inside the namespaces of the qualified name, unless it is there already.
+  void add(std::string& to, char const* kind, std::string const& qualified, std::string const& body);
+  /// Throws compile_failed: an element is of a type whose text nobody gave.
+  [[noreturn]] static void refuse(std::string const& qualified);
 };
 
 namespace detail {
@@ -28,12 +31,14 @@ template <class T>
 struct text_in {
   [[gnu::cold]] static void collect(definitions& d) {
     if constexpr (requires { T::device_body; })
-      d.add(d.functions, name_of<T>(),
+      d.add(d.functions, "struct", name_of<T>(),
             std::string("{ static constexpr char const* spelling = \"\"; using device_text = void; __host__ __device__ "
                         "constexpr auto operator()") +
                 T::device_parameters + " const " + T::device_body + " };");
     else if constexpr (has_struct_text<T>)
-      d.add(d.structs, name_of<T>(), std::string(tally_device_text(static_cast<T const*>(nullptr))) + ";");
+      d.add(d.structs, "struct", name_of<T>(), std::string(tally_device_text(static_cast<T const*>(nullptr))) + ";");
+    else if constexpr (std::is_enum_v<T>)
+      d.add(d.structs, std::is_convertible_v<T, std::underlying_type_t<T>> ? "enum" : "enum class", name_of<T>(), ": " + name_of<std::underlying_type_t<T>>() + ";");
   }
 };
 template <template <class...> class C, class... Ts>
@@ -65,12 +70,20 @@ struct text_in_leaf<Row, bound<M, pack<Values...>, Mask>> {
     text_in_values<Row, Mask>::collect(d);
   }
 };
+/// A kernel can name numbers, enumerations, structs whose text is there, and the types of the library and of libcu++.
+template <class T>
+[[gnu::cold]] void refuse_unknown() {
+  if constexpr (std::is_class_v<T> && !has_struct_text<T>)
+    if (std::string const name = name_of<T>(); name.rfind("tally::", 0) != 0 && name.rfind("cuda::", 0) != 0)
+      definitions::refuse(name);
+}
 template <class... Columns, class... Leaves>
 struct text_in<program<pack<Columns...>, Leaves...>> {
   [[gnu::cold]] static void collect(definitions& d) {
     (text_in<Columns>::collect(d), ...);
     (text_in<Leaves>::collect(d), ...);
     (text_in_leaf<row<typename Columns::value_type...>, Leaves>::collect(d), ...);
+    (refuse_unknown<typename Columns::value_type>(), ...);
   }
 };
 } // namespace detail
