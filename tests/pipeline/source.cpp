@@ -12,6 +12,19 @@
 #include <string_view>
 #include <vector>
 
+struct grey_image {
+  std::vector<float> pixels;
+  int width;
+};
+template <>
+struct tally::column_of<grey_image> {
+  static constexpr bool owns = true;
+  static auto make(grey_image const& i) {
+    auto const n = i64(i.pixels.size());
+    return shaped(device(i.pixels.data(), n), n / i.width, i.width);
+  }
+};
+
 namespace {
 using namespace tally::v0;
 
@@ -68,6 +81,13 @@ TEST_CASE("elements are numbers that every back end knows, or trivially copyable
   static_assert(element<point> && element<colour>);
   static_assert(!element<long double>);
   static_assert(!element<std::vector<int>>);
+}
+
+TEST_CASE("a range of one's own becomes a column, with axes where it says so") {
+  grey_image const image{{1, 2, 3, 4, 5, 6}, 3};
+  auto const columns = run(from(image) | over<0>(sum), on::cpu);
+  CHECK(std::vector<float>(columns.begin(), columns.end()) == std::vector<float>{5, 7, 9});
+  static_assert(detail::own_column<grey_image const&> && !detail::own_column<grey_image>); // a temporary, whose pixels would be gone
 }
 
 TEST_CASE("lengths are remembered for each column and compared when the pipeline runs") {
