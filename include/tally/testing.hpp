@@ -435,6 +435,5 @@ struct StringMaker<tally::v0::moments_result<A, K>> {
 } // namespace doctest
 
 namespace tally {
-namespace testing = v0::testing;
 using v0::block_algorithm, v0::cluster_combine, v0::combine_order, v0::load_primitive; // what plans hold
 } // namespace tally

@@ -106,7 +106,7 @@ TEST_CASE("operands of few columns: one of a row is in the tiles, one of a colum
   CHECK(p.plan.standing_along == 0b100);
   CHECK(!p.plan.stands_beside(2));
   CHECK(planning::bytes_of_few(f, 2) == 2 * 128 * (32 + 1) * 4);
-  CHECK(planning::bytes_of_standing(f) == 32 * 4);
+  CHECK(planning::standing_bytes(f.of, p.plan, 32) == 32 * 4);
   f.of.sources[2].address_alignment = 8; // no bulk copies of it
   CHECK(make_mixed_plan(f).plan.few_columns == 0);
   f.of.sources[2].address_alignment = 16;

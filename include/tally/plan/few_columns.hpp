@@ -50,13 +50,6 @@ constexpr i64 bytes_of_few(mixed_facts const& f, int rows_of_lane) {
     of_row += f.columns.reduced[0].steps[c] == 0 ? 0 : f.of.sources[c].bytes_per_element * (passes(f, c) ? axis_beside(f).extent : 1);
   return i64(shape_of_few(f).bands_beside()) * rows_of_lane * 32 * f.of.lanes_per_group * of_row;
 }
-/// Bytes of what is the same in every row, beside the tiles.
-constexpr i64 bytes_of_standing(mixed_facts const& f) {
-  i64 bytes = 0;
-  for (int c = 0; c < f.of.source_count; ++c)
-    bytes += f.columns.reduced[0].steps[c] == 0 ? whole_pieces(f.of.sources[c].bytes_per_element * axis_beside(f).extent) : 0;
-  return bytes;
-}
 /// Bytes of the states of columns of a unit of so many bands: one of each warp, of two turns, and one of each band.
 constexpr i64 bytes_that_meet(mixed_facts const& f, i64 bands) { return (2 * (mixed_folding_threads / 32) + bands) * axis_beside(f).extent * f.column_bytes; }
 /// The same at most: what tiles leave.
@@ -84,7 +77,10 @@ constexpr bool choose_few_columns(mixed_facts const& f, mixed_planned& out) {
   if (!can_have_rows(f))
     return false;
   i64 const columns = axis_beside(f).extent, room = f.of.target.shared_bytes_per_block - 2048;
-  auto const fits = [&](int rows_of_lane, int blocks) { return (room / blocks - bytes_of_standing(f) - most_bytes_that_meet(f)) / bytes_of_few(f, rows_of_lane) >= 2; };
+  mixed_plan p = out.plan;
+  p.few_columns = int(columns);
+  choose_standing(f, p);
+  auto const fits = [&](int rows_of_lane, int blocks) { return (room / blocks - standing_bytes(f.of, p, columns) - most_bytes_that_meet(f)) / bytes_of_few(f, rows_of_lane) >= 2; };
   int rows_of_lane = 1;
   if (!fits(rows_of_lane, 1))
     return false;
@@ -93,17 +89,15 @@ constexpr bool choose_few_columns(mixed_facts const& f, mixed_planned& out) {
   int of_leaves = rows_of_lane; // rows of a lane that hold whole leaves
   while (of_leaves * columns % f.of.rows_per_leaf != 0)
     of_leaves *= 2;
-  choose_standing(f, out.plan);
-  bool const apart = (out.plan.standing_down | out.plan.standing_along) != 0 && columns % f.of.lanes_per_group != 0, total = f.total && !apart && fits(of_leaves, 1);
+  bool const apart = (p.standing_down | p.standing_along) != 0 && columns % f.of.lanes_per_group != 0, total = f.total && !apart && fits(of_leaves, 1);
   if (f.total && apart)
     out.why_not.add("total in the same read", "neighbours of a leaf are of two rows of {0} elements, and a column stands in one of them", -1, columns);
   else if (f.total && !total)
     out.why_not.add("total in the same read", "a row of {0} elements is no whole leaves, and two tiles of rows that are take {1} bytes of shared memory", -1, columns, 2 * bytes_of_few(f, of_leaves));
-  mixed_plan& p = out.plan;
-  p.few_columns = int(columns);
   p.rows_of_lane = total ? of_leaves : rows_of_lane;
   p.whole = total ? whole_from::leaves : whole_from::nothing;
   p.blocks_per_multiprocessor = fits(p.rows_of_lane, 2) && open_words(f) <= 32 ? 2 : 1;
+  out.plan = p;
   return true;
 }
 
@@ -123,7 +117,7 @@ constexpr void cut_few_columns(mixed_facts const& f, mixed_planned& out) {
   cut.parts_of_wholes = out.plan.whole == whole_from::nothing ? 0 : (cut.rows * cut.columns - 1) / width + 1;
   cut.groups_of_whole = (cut.parts_of_wholes - 1) / parts_of_group + 1;
   cut.make_runs_of(cut.bands_of_unit * int(width));
-  i64 const tile = bytes_of_few(f, out.plan.rows_of_lane), beside = bytes_of_standing(f) + bytes_that_meet(f, cut.bands_of_unit);
+  i64 const tile = bytes_of_few(f, out.plan.rows_of_lane), beside = standing_bytes(f.of, out.plan, cut.columns) + bytes_that_meet(f, cut.bands_of_unit);
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / tile;
   out.plan.stages = int(least_of(fit, 6));
   out.shared_bytes = out.plan.stages * tile + beside;

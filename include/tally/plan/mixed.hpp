@@ -111,13 +111,6 @@ constexpr i64 mixed_tile_bytes(mixed_facts const& f, mixed_plan const& p) {
     of_row += passes(f, c) ? bytes_of_piece * p.shares_of_last_chunk : 0;
   return of_row * f.of.rows_per_leaf;
 }
-/// Bytes of those that do, for one unit: an element a column of it, or a row.
-constexpr i64 mixed_standing_bytes(facts const& f, mixed_plan const& p) {
-  i64 bytes = 0;
-  for (int c = 0; c < f.source_count; ++c)
-    bytes += p.stands_beside(c) ? whole_pieces(f.sources[c].bytes_per_element * f.elements_per_leaf()) : 0;
-  return bytes;
-}
 /// Bytes of the rows of a unit, whose states stay beside the tiles until the last: as many rows as a leaf has elements at the most. Leaves of the whole that
 /// begin in them stay behind them.
 constexpr i64 mixed_row_bytes(mixed_facts const& f, mixed_plan const& p) {
@@ -215,7 +208,7 @@ constexpr bool choose_mixed_tiles(mixed_facts const& f, mixed_planned& out) {
   if (is_last_chunk_behind(f, out.plan))
     out.plan.shares_of_last_chunk = most_shares(f);
   i64 const tile = mixed_tile_bytes(f, out.plan), room = f.of.target.shared_bytes_per_block - 2048;
-  i64 const own_beside = mixed_row_bytes(f, out.plan) + mixed_standing_bytes(f.of, out.plan), beside = own_beside + f.bytes_beside;
+  i64 const own_beside = mixed_row_bytes(f, out.plan) + standing_bytes(f.of, out.plan, f.of.elements_per_leaf()), beside = own_beside + f.bytes_beside;
   bool const two_fit = 6 * tile <= room && (f.bytes_beside == 0 || 4 * tile + 2 * begin_of_tables(beside) <= room);
   out.plan.blocks_per_multiprocessor = two_fit && f.column_words <= 64 && f.along_bytes <= 16 ? 2 : 1;
   i64 const fit = (room / out.plan.blocks_per_multiprocessor - beside) / tile;

@@ -73,6 +73,13 @@ constexpr void choose_standing(mixed_facts const& f, mixed_plan& p) {
         p.standing_down |= 1 << c;
     }
 }
+/// Bytes of what stands beside tiles of so many columns, for one unit: an element a column of it, or a row.
+constexpr i64 standing_bytes(facts const& f, mixed_plan const& p, i64 width) {
+  i64 bytes = 0;
+  for (int c = 0; c < f.source_count; ++c)
+    bytes += p.stands_beside(c) ? whole_pieces(f.sources[c].bytes_per_element * width) : 0;
+  return bytes;
+}
 
 /// A power of two whose square is at least n, so that two steps fold n slots.
 constexpr int group_of_slots(i64 n) {
